@@ -1,0 +1,176 @@
+//! The A2C-SMCP Server role: offices, routing and broadcast.
+//!
+//! How a packet flows: [`http`] judges the version of a handshake, `wire` speaks Socket.IO on each connection,
+//! the `switchboard` decides with the pure indexes `office` (who sits where) and `route::calls` (who waits for whom),
+//! and the outbox of each member takes what has to be sent.
+//!
+//! The hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it on. It must not
+//! depend on the Agent, the Computer or anything of MCP.
+
+mod auth;
+mod http;
+mod limits;
+mod office;
+mod route;
+mod switchboard;
+mod wire;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engineioxide::config::EngineIoConfig;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+pub use auth::Auth;
+pub use limits::Limits;
+use switchboard::Switchboard;
+use wire::Wire;
+
+/// How often calls are checked for having run out of time.
+const TICK: Duration = Duration::from_millis(250);
+
+/// How long a shutdown waits for connections to close.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// How a hub behaves.
+#[derive(Debug, Clone)]
+pub struct HubConfig {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Who may connect.
+    pub auth: Auth,
+    /// How often a client is asked whether it is there.
+    pub ping_interval: Duration,
+    /// How long it may take to say so.
+    pub ping_timeout: Duration,
+    /// How long a `client:*` request without a limit of its own may take.
+    pub call_timeout: Duration,
+    /// What is taken from a stranger at most.
+    pub limits: Limits,
+}
+
+impl HubConfig {
+    /// The defaults, on an address.
+    pub fn on(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            auth: Auth::None,
+            ping_interval: Duration::from_secs(5),
+            ping_timeout: Duration::from_secs(5),
+            call_timeout: Duration::from_secs(30),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A hub that runs until it is shut down or dropped.
+pub struct Hub {
+    address: SocketAddr,
+    switchboard: Arc<Switchboard>,
+    stop: CancellationToken,
+    server: JoinHandle<io::Result<()>>,
+    ticker: JoinHandle<()>,
+}
+
+/// The hub could not start.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {source}")]
+pub struct StartError {
+    /// Where it was to listen.
+    pub address: SocketAddr,
+    source: io::Error,
+}
+
+impl Hub {
+    /// Starts to listen; once this returns, clients can connect.
+    pub async fn start(config: HubConfig) -> Result<Self, StartError> {
+        let failed = |source| StartError { address: config.listen, source };
+        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+
+        let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout));
+        let wire = Wire {
+            switchboard: switchboard.clone(),
+            limits: config.limits,
+            auth: config.auth.clone(),
+            connect_timeout: config.ping_interval + config.ping_timeout,
+        };
+        let router = http::router(Arc::new(wire), engine_config(&config));
+        let stop = CancellationToken::new();
+        let server = tokio::spawn(
+            axum::serve(
+                axum::serve::ListenerExt::tap_io(listener, |stream| {
+                    // Small packets go out at once: a call is a round trip, not a stream.
+                    let _ = stream.set_nodelay(true);
+                }),
+                router,
+            )
+            .with_graceful_shutdown(stop.clone().cancelled_owned())
+            .into_future(),
+        );
+        let ticker = tokio::spawn(tick(switchboard.clone()));
+        Ok(Self { address, switchboard, stop, server, ticker })
+    }
+
+    /// Where the hub listens; the real port where 0 was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL clients connect to.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// How many clients are connected.
+    pub fn connections(&self) -> usize {
+        self.switchboard.counts().0
+    }
+
+    /// How many calls wait for their answer.
+    pub fn calls_in_flight(&self) -> usize {
+        self.switchboard.counts().1
+    }
+
+    /// Takes no new connections, closes the open ones and ends.
+    pub async fn shutdown(mut self) {
+        self.stop.cancel();
+        self.switchboard.close_all();
+        if tokio::time::timeout(FAREWELL, &mut self.server).await.is_err() {
+            tracing::warn!("some connections did not close in time");
+        }
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.switchboard.close_all();
+        self.server.abort();
+        self.ticker.abort();
+    }
+}
+
+fn engine_config(config: &HubConfig) -> EngineIoConfig {
+    EngineIoConfig {
+        ping_interval: config.ping_interval,
+        ping_timeout: config.ping_timeout,
+        max_buffer_size: config.limits.max_queued,
+        max_payload: config.limits.max_payload as u64,
+        ws_max_message_size: config.limits.hard_max(),
+        ws_max_frame_size: config.limits.hard_max(),
+        ..EngineIoConfig::default()
+    }
+}
+
+async fn tick(switchboard: Arc<Switchboard>) {
+    let mut interval = tokio::time::interval(TICK);
+    loop {
+        interval.tick().await;
+        switchboard.expire(Instant::now());
+    }
+}

@@ -1,0 +1,306 @@
+//! Who sits where: the index of offices, as plain data.
+//!
+//! Every rule about joining and leaving is in this file and nowhere else. The methods change the index and return what
+//! the others have to be told; they send nothing, await nothing and know no socket.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use a2c_protocol::Role;
+
+/// A connection, for as long as the hub runs. Never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ConnId(pub(crate) u64);
+
+/// Where a connection sits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seat {
+    /// In which office.
+    pub(crate) office: Arc<str>,
+    /// As what.
+    pub(crate) role: Role,
+    /// Under which name.
+    pub(crate) name: Arc<str>,
+}
+
+/// What a successful join did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Joined {
+    /// The caller sat there already; nobody is told.
+    Already,
+    /// The caller took a seat, having given up an older one where it had one.
+    Entered {
+        /// The seat that a moving Computer gave up.
+        left: Option<Seat>,
+    },
+}
+
+/// Why a join is refused. A refused join changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum JoinRefusal {
+    /// One Agent per office.
+    #[error("office '{office}' already has an agent: leave it to that one, or join another office")]
+    OfficeHasAgent {
+        /// Which office.
+        office: String,
+    },
+    /// An Agent leaves before it moves.
+    #[error("this agent is in office '{office}' already: leave it first")]
+    AgentElsewhere {
+        /// Where it is.
+        office: String,
+    },
+    /// Names are unique per role within an office.
+    #[error("office '{office}' already has a computer named '{name}': choose another name")]
+    NameTaken {
+        /// Which office.
+        office: String,
+        /// Which name.
+        name: String,
+    },
+    /// A member keeps its name while it sits.
+    #[error("this connection sits in office '{office}' as '{name}': leave before joining under another name")]
+    OtherName {
+        /// Which office.
+        office: String,
+        /// The name it has.
+        name: String,
+    },
+}
+
+/// Why a leave is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not in office '{office}'")]
+pub(crate) struct NotInThatOffice {
+    /// The office the caller named.
+    pub(crate) office: String,
+}
+
+/// Why a Computer cannot be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unreachable {
+    /// The caller sits nowhere.
+    CallerInNoOffice,
+    /// The caller is no Agent.
+    CallerNoAgent,
+    /// No such Computer in the caller's office; whether it is elsewhere is nobody's business.
+    NoSuchComputer,
+}
+
+#[derive(Debug, Default)]
+struct Office {
+    agent: Option<ConnId>,
+    computers: HashMap<Arc<str>, ConnId>,
+}
+
+impl Office {
+    fn members(&self) -> impl Iterator<Item = ConnId> + '_ {
+        self.agent.into_iter().chain(self.computers.values().copied())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.agent.is_none() && self.computers.is_empty()
+    }
+}
+
+/// The index. An office exists while somebody sits in it.
+#[derive(Debug, Default)]
+pub(crate) struct Offices {
+    offices: HashMap<Arc<str>, Office>,
+    seats: HashMap<ConnId, Seat>,
+}
+
+impl Offices {
+    /// Seats a connection, or says why not.
+    pub(crate) fn join(&mut self, conn: ConnId, role: Role, name: &str, office: &str) -> Result<Joined, JoinRefusal> {
+        if let Some(seat) = self.seats.get(&conn) {
+            let here = &*seat.office == office;
+            if here && &*seat.name == name {
+                return Ok(Joined::Already);
+            }
+            if here {
+                return Err(JoinRefusal::OtherName { office: office.into(), name: seat.name.to_string() });
+            }
+            if role == Role::Agent {
+                return Err(JoinRefusal::AgentElsewhere { office: seat.office.to_string() });
+            }
+        }
+        if let Some(target) = self.offices.get(office) {
+            match role {
+                Role::Agent if target.agent.is_some() => {
+                    return Err(JoinRefusal::OfficeHasAgent { office: office.into() });
+                }
+                Role::Computer if target.computers.contains_key(name) => {
+                    return Err(JoinRefusal::NameTaken { office: office.into(), name: name.into() });
+                }
+                _ => {}
+            }
+        }
+        let left = self.remove(conn);
+        let office: Arc<str> = match self.offices.get_key_value(office) {
+            Some((id, _)) => id.clone(),
+            None => office.into(),
+        };
+        let name: Arc<str> = name.into();
+        let target = self.offices.entry(office.clone()).or_default();
+        match role {
+            Role::Agent => target.agent = Some(conn),
+            Role::Computer => drop(target.computers.insert(name.clone(), conn)),
+        }
+        self.seats.insert(conn, Seat { office, role, name });
+        Ok(Joined::Entered { left })
+    }
+
+    /// Gives up the seat in the named office.
+    pub(crate) fn leave(&mut self, conn: ConnId, office: &str) -> Result<Seat, NotInThatOffice> {
+        match self.seats.get(&conn) {
+            Some(seat) if &*seat.office == office => {
+                self.remove(conn).ok_or_else(|| NotInThatOffice { office: office.into() })
+            }
+            _ => Err(NotInThatOffice { office: office.into() }),
+        }
+    }
+
+    /// Forgets a connection wherever it sat.
+    pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Seat> {
+        let seat = self.seats.remove(&conn)?;
+        if let Entry::Occupied(mut office) = self.offices.entry(seat.office.clone()) {
+            match seat.role {
+                Role::Agent => office.get_mut().agent = None,
+                Role::Computer => drop(office.get_mut().computers.remove(&seat.name)),
+            }
+            if office.get().is_empty() {
+                office.remove();
+            }
+        }
+        Some(seat)
+    }
+
+    /// Where a connection sits.
+    pub(crate) fn seat(&self, conn: ConnId) -> Option<&Seat> {
+        self.seats.get(&conn)
+    }
+
+    /// Everybody in an office.
+    pub(crate) fn members(&self, office: &str) -> impl Iterator<Item = ConnId> + '_ {
+        self.offices.get(office).into_iter().flat_map(Office::members)
+    }
+
+    /// The Computer an Agent means by a name: in its own office, or nowhere.
+    pub(crate) fn computer(&self, caller: ConnId, name: &str) -> Result<ConnId, Unreachable> {
+        let seat = self.seats.get(&caller).ok_or(Unreachable::CallerInNoOffice)?;
+        if seat.role != Role::Agent {
+            return Err(Unreachable::CallerNoAgent);
+        }
+        self.offices
+            .get(&seat.office)
+            .and_then(|office| office.computers.get(name))
+            .copied()
+            .ok_or(Unreachable::NoSuchComputer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: ConnId = ConnId(1);
+    const B: ConnId = ConnId(2);
+    const C: ConnId = ConnId(3);
+
+    fn entered() -> Result<Joined, JoinRefusal> {
+        Ok(Joined::Entered { left: None })
+    }
+
+    #[test]
+    fn one_agent_per_office() {
+        let mut offices = Offices::default();
+        assert_eq!(offices.join(A, Role::Agent, "a", "o"), entered());
+        assert_eq!(offices.join(B, Role::Agent, "b", "o"), Err(JoinRefusal::OfficeHasAgent { office: "o".into() }));
+        assert!(offices.join(B, Role::Agent, "b", "o").unwrap_err().to_string().contains("already has an agent"));
+        assert_eq!(offices.seat(B), None);
+        assert_eq!(offices.join(B, Role::Agent, "b", "p"), entered());
+    }
+
+    #[test]
+    fn joining_again_is_idempotent_but_not_under_another_name() {
+        let mut offices = Offices::default();
+        for role in [Role::Agent, Role::Computer] {
+            let conn = if role == Role::Agent { A } else { B };
+            assert_eq!(offices.join(conn, role, "n", "o"), entered());
+            assert_eq!(offices.join(conn, role, "n", "o"), Ok(Joined::Already));
+            assert!(matches!(offices.join(conn, role, "m", "o"), Err(JoinRefusal::OtherName { .. })));
+            assert_eq!(offices.seat(conn).map(|s| &*s.name), Some("n"));
+        }
+    }
+
+    #[test]
+    fn an_agent_leaves_before_it_moves() {
+        let mut offices = Offices::default();
+        assert_eq!(offices.join(A, Role::Agent, "a", "o"), entered());
+        assert_eq!(offices.join(A, Role::Agent, "a", "p"), Err(JoinRefusal::AgentElsewhere { office: "o".into() }));
+        assert_eq!(offices.leave(A, "o").map(|s| s.office.to_string()), Ok("o".into()));
+        assert_eq!(offices.join(A, Role::Agent, "a", "p"), entered());
+    }
+
+    #[test]
+    fn a_computer_moves_and_a_refused_move_keeps_the_old_seat() {
+        let mut offices = Offices::default();
+        assert_eq!(offices.join(A, Role::Computer, "c", "o"), entered());
+        assert_eq!(offices.join(B, Role::Computer, "c", "p"), entered());
+        assert!(matches!(offices.join(A, Role::Computer, "c", "p"), Err(JoinRefusal::NameTaken { .. })));
+        assert_eq!(offices.seat(A).map(|s| &*s.office), Some("o"));
+        let moved = offices.join(A, Role::Computer, "c", "q");
+        assert!(matches!(moved, Ok(Joined::Entered { left: Some(seat) }) if &*seat.office == "o"));
+        assert_eq!(offices.members("o").count(), 0);
+    }
+
+    #[test]
+    fn leaving_another_office_changes_nothing() {
+        let mut offices = Offices::default();
+        assert_eq!(offices.join(A, Role::Computer, "c", "o"), entered());
+        assert!(offices.leave(A, "p").is_err());
+        assert!(offices.leave(B, "o").is_err());
+        assert_eq!(offices.seat(A).map(|s| &*s.office), Some("o"));
+    }
+
+    #[test]
+    fn a_computer_is_found_in_the_callers_office_only() {
+        let mut offices = Offices::default();
+        assert_eq!(offices.computer(A, "c"), Err(Unreachable::CallerInNoOffice));
+        offices.join(A, Role::Agent, "a", "o").unwrap();
+        offices.join(B, Role::Computer, "c", "o").unwrap();
+        offices.join(C, Role::Computer, "d", "p").unwrap();
+        assert_eq!(offices.computer(A, "c"), Ok(B));
+        assert_eq!(offices.computer(A, "d"), Err(Unreachable::NoSuchComputer));
+        assert_eq!(offices.computer(B, "c"), Err(Unreachable::CallerNoAgent));
+    }
+
+    proptest! {
+        /// Whatever happens in whatever order, the two halves of the index agree and no empty office stays.
+        #[test]
+        fn the_index_stays_consistent(steps in proptest::collection::vec((0u8..4, 0u64..6, 0u8..3, 0u8..3), 0..200)) {
+            let mut offices = Offices::default();
+            for (what, conn, name, office) in steps {
+                let role = if conn % 2 == 0 { Role::Agent } else { Role::Computer };
+                let (conn, name, office) = (ConnId(conn), format!("n{name}"), format!("o{office}"));
+                let before = offices.seat(conn).cloned();
+                match what {
+                    0 => drop(offices.leave(conn, &office)),
+                    1 => drop(offices.remove(conn)),
+                    _ => if offices.join(conn, role, &name, &office).is_err() {
+                        prop_assert_eq!(offices.seat(conn).cloned(), before);
+                    }
+                }
+                let seated: usize = offices.offices.values().map(|o| o.members().count()).sum();
+                prop_assert_eq!(seated, offices.seats.len());
+                prop_assert!(offices.offices.values().all(|o| !o.is_empty()));
+                for (conn, seat) in &offices.seats {
+                    prop_assert!(offices.members(&seat.office).any(|c| c == *conn));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Calls in flight, as plain data: who waits for whom, under which key, until when.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Instant;
+
+use crate::office::ConnId;
+
+/// The key under which a Computer acknowledges a call. Unique for as long as the hub runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct CallId(pub(crate) u64);
+
+/// One call that waits for its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// Who waits.
+    pub(crate) agent: ConnId,
+    /// Under which acknowledgement id of the Agent's own.
+    pub(crate) ack: u64,
+    /// Who has to answer.
+    pub(crate) computer: ConnId,
+    /// The Agent's key, where it gave one; unique among its running calls.
+    pub(crate) req_id: Option<String>,
+    /// When the hub gives up.
+    pub(crate) deadline: Instant,
+    /// Whether a cancellation means anything to the Computer.
+    pub(crate) is_tool_call: bool,
+}
+
+/// The Agent already runs a call under that key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AlreadyRunning;
+
+/// All calls in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    calls: HashMap<CallId, Call>,
+    by_member: HashMap<ConnId, HashSet<CallId>>,
+    running: HashSet<(ConnId, String)>,
+    deadlines: BTreeSet<(Instant, CallId)>,
+}
+
+impl Calls {
+    /// Registers a call before it is sent, so that the fastest answer finds its waiter.
+    pub(crate) fn start(&mut self, id: CallId, call: Call) -> Result<(), AlreadyRunning> {
+        if let Some(req_id) = &call.req_id
+            && !self.running.insert((call.agent, req_id.clone()))
+        {
+            return Err(AlreadyRunning);
+        }
+        self.deadlines.insert((call.deadline, id));
+        self.by_member.entry(call.agent).or_default().insert(id);
+        self.by_member.entry(call.computer).or_default().insert(id);
+        self.calls.insert(id, call);
+        Ok(())
+    }
+
+    /// Takes the call that `computer` answers; an id that is not its own is nobody's.
+    pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<Call> {
+        if self.calls.get(&id)?.computer != computer {
+            return None;
+        }
+        self.end(id)
+    }
+
+    /// Takes every call in which a connection takes part, because it is gone.
+    pub(crate) fn of_departed(&mut self, conn: ConnId) -> Vec<Call> {
+        let ids = self.by_member.remove(&conn).unwrap_or_default();
+        ids.into_iter().filter_map(|id| self.end(id)).collect()
+    }
+
+    /// Takes every call whose time is over.
+    pub(crate) fn expired(&mut self, now: Instant) -> Vec<Call> {
+        let mut expired = Vec::new();
+        while let Some(&(deadline, id)) = self.deadlines.first()
+            && deadline <= now
+        {
+            match self.end(id) {
+                Some(call) => expired.push(call),
+                None => drop(self.deadlines.pop_first()),
+            }
+        }
+        expired
+    }
+
+    /// Ends one call, whatever the reason.
+    pub(crate) fn end(&mut self, id: CallId) -> Option<Call> {
+        let call = self.calls.remove(&id)?;
+        self.deadlines.remove(&(call.deadline, id));
+        if let Some(req_id) = &call.req_id {
+            self.running.remove(&(call.agent, req_id.clone()));
+        }
+        for member in [call.agent, call.computer] {
+            if let Some(ids) = self.by_member.get_mut(&member) {
+                ids.remove(&id);
+                if ids.is_empty() {
+                    self.by_member.remove(&member);
+                }
+            }
+        }
+        Some(call)
+    }
+
+    /// How many calls are in flight.
+    pub(crate) fn len(&self) -> usize {
+        self.calls.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const AGENT: ConnId = ConnId(1);
+    const COMPUTER: ConnId = ConnId(2);
+    const OTHER: ConnId = ConnId(3);
+
+    fn call(req_id: &str, deadline: Instant) -> Call {
+        Call { agent: AGENT, ack: 7, computer: COMPUTER, req_id: Some(req_id.into()), deadline, is_tool_call: true }
+    }
+
+    fn assert_empty(calls: &Calls) {
+        assert_eq!(calls.len(), 0);
+        assert!(calls.by_member.is_empty() && calls.running.is_empty() && calls.deadlines.is_empty(), "{calls:?}");
+    }
+
+    #[test]
+    fn only_the_computer_that_was_asked_answers_and_only_once() {
+        let mut calls = Calls::default();
+        let now = Instant::now();
+        calls.start(CallId(1), call("r", now)).unwrap();
+        assert_eq!(calls.answered(CallId(1), OTHER), None);
+        assert_eq!(calls.answered(CallId(1), AGENT), None);
+        assert_eq!(calls.answered(CallId(1), COMPUTER).map(|c| c.ack), Some(7));
+        assert_eq!(calls.answered(CallId(1), COMPUTER), None);
+        assert_empty(&calls);
+    }
+
+    #[test]
+    fn a_running_key_is_refused_and_free_again_afterwards() {
+        let mut calls = Calls::default();
+        let now = Instant::now();
+        calls.start(CallId(1), call("r", now)).unwrap();
+        assert_eq!(calls.start(CallId(2), call("r", now)), Err(AlreadyRunning));
+        let mut same_key_of_another = call("r", now);
+        same_key_of_another.agent = OTHER;
+        assert_eq!(calls.start(CallId(3), same_key_of_another), Ok(()));
+        calls.end(CallId(1));
+        assert_eq!(calls.start(CallId(4), call("r", now)), Ok(()));
+        calls.end(CallId(3));
+        calls.end(CallId(4));
+        assert_empty(&calls);
+    }
+
+    #[test]
+    fn a_departure_ends_every_call_of_either_side() {
+        for departed in [AGENT, COMPUTER] {
+            let mut calls = Calls::default();
+            let now = Instant::now();
+            for id in 0..10 {
+                calls.start(CallId(id), call(&id.to_string(), now)).unwrap();
+            }
+            assert_eq!(calls.of_departed(departed).len(), 10);
+            assert_empty(&calls);
+        }
+    }
+
+    #[test]
+    fn expiry_takes_what_is_due_and_nothing_else() {
+        let mut calls = Calls::default();
+        let now = Instant::now();
+        for id in 0..10 {
+            calls.start(CallId(id), call(&id.to_string(), now + Duration::from_secs(id))).unwrap();
+        }
+        assert_eq!(calls.expired(now + Duration::from_millis(4500)).len(), 5);
+        assert_eq!(calls.len(), 5);
+        assert_eq!(calls.expired(now + Duration::from_secs(100)).len(), 5);
+        assert_empty(&calls);
+    }
+}

@@ -1,0 +1,152 @@
+//! What the hub reads of a payload that it passes on, and the one thing it writes into it: an identity.
+//!
+//! A payload is forwarded as the text it came as. Where it names the wrong sender, only that value is replaced in the
+//! text, so that unknown fields, number formats and the order of keys survive.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// The name of an event and its arguments, as text.
+pub(crate) struct EventBody<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) arguments: Vec<&'a RawValue>,
+}
+
+impl<'a> EventBody<'a> {
+    /// Reads `["name", argument, …]`.
+    pub(crate) fn parse(body: &'a str) -> Result<Self, String> {
+        let mut arguments: Vec<&'a RawValue> =
+            serde_json::from_str(body).map_err(|e| format!("the event is not a JSON array: {e}"))?;
+        if arguments.is_empty() {
+            return Err("the event has no name".into());
+        }
+        let name = arguments.remove(0);
+        let name = serde_json::from_str::<BorrowedStr<'a>>(name.get())
+            .map_err(|_| "the name of the event is not a string".to_owned())?
+            .0;
+        Ok(Self { name, arguments })
+    }
+
+    /// The payload: the one argument, which is an object.
+    pub(crate) fn payload(&self) -> Result<&'a RawValue, String> {
+        match self.arguments.as_slice() {
+            [payload] if payload.get().starts_with('{') => Ok(payload),
+            [_] => Err("the payload is not a JSON object".into()),
+            [] => Err("the payload is missing".into()),
+            _ => Err("more than one payload".into()),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct BorrowedStr<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The fields of a request that routing depends on.
+#[derive(Deserialize)]
+pub(crate) struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) agent: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) computer: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(crate) req_id: Option<String>,
+    #[serde(default)]
+    pub(crate) timeout: Option<a2c_protocol::seconds::Seconds>,
+}
+
+/// Keeps an explicit `null` apart from an absent field: it is there to be replaced.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads the envelope, or says which field is at fault.
+    pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, String> {
+        // The happy path is hot; only a fault pays for finding out where it is.
+        serde_json::from_str(payload.get()).map_err(|fault| {
+            let mut again = serde_json::Deserializer::from_str(payload.get());
+            let path =
+                serde_path_to_error::deserialize::<_, Envelope<'_>>(&mut again).err().map(|e| e.path().to_string());
+            let text = fault.to_string();
+            let what = text.split(" at line ").next().unwrap_or(&text);
+            match path {
+                Some(path) if path != "." => format!("field `{path}`: {what}"),
+                _ => what.to_owned(),
+            }
+        })
+    }
+
+    /// The Computer that is meant.
+    pub(crate) fn computer_name(&self) -> Result<String, String> {
+        let raw = self.computer.ok_or("field `computer` is missing")?;
+        serde_json::from_str(raw.get()).map_err(|_| "field `computer` is not a string".into())
+    }
+}
+
+/// The text of an object in which `key` has the string `value`; `current` is where it stands now, within that text.
+pub(crate) fn stamp<'a>(object: &'a str, key: &str, current: Option<&RawValue>, value: &str) -> Cow<'a, str> {
+    let stamped = serde_json::Value::from(value).to_string();
+    match current {
+        Some(raw) if raw.get() == stamped => Cow::Borrowed(object),
+        Some(raw) => {
+            let start = raw.get().as_ptr() as usize - object.as_ptr() as usize;
+            let end = start + raw.get().len();
+            Cow::Owned([&object[..start], &stamped, &object[end..]].concat())
+        }
+        None => {
+            let rest = object[1..].trim_start();
+            let comma = if rest.starts_with('}') { "" } else { "," };
+            Cow::Owned(format!("{{\"{key}\":{stamped}{comma}{rest}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> &RawValue {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn an_event_is_a_name_and_one_object() {
+        let event = EventBody::parse(r#"["client:get_tools", {"computer": "c"}]"#).unwrap();
+        assert_eq!(event.name, "client:get_tools");
+        assert_eq!(event.payload().unwrap().get(), r#"{"computer": "c"}"#);
+        assert_eq!(EventBody::parse(r#"["caf\u00e9", {}]"#).unwrap().name, "café");
+        for body in ["", "{}", "[]", "[3]", "[null, {}]", "[\"a\", {]", "\"a\""] {
+            assert!(EventBody::parse(body).is_err(), "{body}");
+        }
+        for body in [r#"["a"]"#, r#"["a", 3]"#, r#"["a", []]"#, r#"["a", {}, {}]"#, r#"["a", null]"#] {
+            assert!(EventBody::parse(body).unwrap().payload().is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_stamp_replaces_one_value_and_nothing_else() {
+        let check = |object: &str, expected: &str| {
+            let payload = raw(object);
+            let envelope = Envelope::parse(payload).unwrap();
+            assert_eq!(stamp(payload.get(), "agent", envelope.agent, "me"), expected);
+        };
+        check(r#"{"agent": "me", "big": 1.0e5}"#, r#"{"agent": "me", "big": 1.0e5}"#);
+        check(r#"{"agent": "you", "big": 1.0e5}"#, r#"{"agent": "me", "big": 1.0e5}"#);
+        check(r#"{"a": {"agent": "in"}, "agent" : null}"#, r#"{"a": {"agent": "in"}, "agent" : "me"}"#);
+        check(r#"{"computer": "c"}"#, r#"{"agent":"me","computer": "c"}"#);
+        check("{ }", r#"{"agent":"me"}"#);
+        check(r#"{"agent": {"deep": [1]}, "z": 0}"#, r#"{"agent": "me", "z": 0}"#);
+    }
+
+    #[test]
+    fn an_envelope_names_the_field_at_fault() {
+        let fault = |text: &str| Envelope::parse(raw(text)).err().unwrap_or_default();
+        assert!(fault(r#"{"computer": "c", "timeout": 0}"#).contains("timeout"));
+        assert!(fault(r#"{"timeout": 5, "req_id": 7}"#).contains("req_id"));
+        assert!(fault(r#"{"agent": "a", "agent": "b"}"#).contains("agent"));
+        assert!(Envelope::parse(raw("{}")).unwrap().computer_name().unwrap_err().contains("computer"));
+        assert!(Envelope::parse(raw(r#"{"computer": 3}"#)).unwrap().computer_name().is_err());
+    }
+}

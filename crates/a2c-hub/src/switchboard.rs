@@ -1,0 +1,421 @@
+//! The middle of the hub: events and acknowledgements come in, the indexes decide, packets go out.
+//!
+//! One lock guards all state, held for index work only, never across an await. Payloads are prepared outside of it.
+//! What changes who is where (joins, leaves, departures) is announced while the lock is held, so that everybody sees
+//! these changes in the order in which they happened.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use a2c_protocol::event::{self, Inbound};
+use a2c_protocol::notification::{OfficeChange, ToolCallCancel};
+use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, SessionInfo};
+use a2c_protocol::seconds::Seconds;
+use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role, Version, request};
+use bytes::Bytes;
+use engineioxide_core::Str;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::limits::Limits;
+use crate::office::{ConnId, Joined, Offices, Seat, Unreachable};
+use crate::route::calls::{AlreadyRunning, Call, CallId, Calls};
+use crate::route::envelope::{Envelope, EventBody, stamp};
+use crate::wire::frame::{Frame, Kind};
+use crate::wire::outbox::{Full, Outbox};
+
+/// How much longer than its own limit a tool call may take before the hub gives up on the Computer.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A client that was just let in.
+pub(crate) struct Newcomer {
+    pub(crate) sid: String,
+    /// The role it claimed; otherwise its first join fixes it.
+    pub(crate) role: Option<Role>,
+    pub(crate) version: Option<Version>,
+    pub(crate) outbox: Outbox,
+}
+
+/// All state and what to do with it.
+pub(crate) struct Switchboard {
+    state: Mutex<State>,
+    next: AtomicU64,
+    limits: Limits,
+    call_timeout: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    members: HashMap<ConnId, Newcomer>,
+    offices: Offices,
+    calls: Calls,
+}
+
+impl Switchboard {
+    pub(crate) fn new(limits: Limits, call_timeout: Duration) -> Self {
+        Self { state: Mutex::default(), next: AtomicU64::new(1), limits, call_timeout }
+    }
+
+    /// Registers a client.
+    pub(crate) fn admit(&self, newcomer: Newcomer) -> ConnId {
+        let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
+        self.state().members.insert(conn, newcomer);
+        conn
+    }
+
+    /// Forgets a client: its seat is announced as free, its calls end.
+    pub(crate) fn disconnected(&self, conn: ConnId, reason: &str) {
+        let mut state = self.state();
+        if state.members.remove(&conn).is_none() {
+            return;
+        }
+        tracing::debug!(?conn, reason, "disconnected");
+        if let Some(seat) = state.offices.remove(conn) {
+            tracing::info!(office = %seat.office, role = %seat.role, name = %seat.name, reason, "left");
+            state.departed(conn, &seat);
+        }
+    }
+
+    /// Handles an event. Whoever asks for an acknowledgement gets one, whatever is wrong with the event.
+    pub(crate) fn event(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>) {
+        let Some(outbox) = self.outbox(conn) else { return };
+        let reply = Reply { outbox, id: frame.id };
+        if let Err(error) = self.handle(conn, frame, attachments, &reply) {
+            tracing::debug!(?conn, code = %error.code, message = %error.message, "refused");
+            reply.json(&error);
+        }
+    }
+
+    fn handle(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>, reply: &Reply) -> Result<(), ErrorBody> {
+        self.check_size(frame, &attachments)?;
+        let event = EventBody::parse(frame.body).map_err(ErrorBody::bad_request)?;
+        let malformed = |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", event.name));
+        let payload = || event.payload().map_err(malformed);
+        match Inbound::of(&event.name) {
+            Inbound::Client(name) => self.route(conn, name, payload()?, attachments, reply),
+            Inbound::Update(what) => self.update(conn, what, payload()?, reply),
+            Inbound::ToolCallCancel => self.cancel(conn, payload()?, reply),
+            Inbound::ListRoom => self.list_room(conn, payload()?, reply),
+            Inbound::JoinOffice => {
+                let outcome = payload().and_then(|p| self.join(conn, p));
+                reply.office(outcome.map_err(|e| e.message));
+                Ok(())
+            }
+            Inbound::LeaveOffice => {
+                let outcome = payload().and_then(|p| self.leave(conn, p));
+                reply.office(outcome.map_err(|e| e.message));
+                Ok(())
+            }
+            Inbound::Unknown => Err(ErrorBody::bad_request(format!(
+                "unknown event {:?}: expected client:*, server:update_* or one of the server: events",
+                event.name
+            ))),
+        }
+    }
+
+    fn check_size(&self, frame: &Frame<'_>, attachments: &[Bytes]) -> Result<(), ErrorBody> {
+        let size = frame.body.len() + attachments.iter().map(Bytes::len).sum::<usize>();
+        if size <= self.limits.max_payload {
+            return Ok(());
+        }
+        let limit = self.limits.max_payload;
+        Err(ErrorBody::new(ErrorCode::LimitExceeded, format!("{size} bytes are over the limit of {limit} bytes"))
+            .with("limit", limit))
+    }
+
+    fn join(&self, conn: ConnId, payload: &RawValue) -> Result<(), ErrorBody> {
+        let request: JoinOfficeReq = request::decode(payload.get())?;
+        let mut state = self.state();
+        let Some(member) = state.members.get(&conn) else { return Ok(()) };
+        if let Some(role) = member.role
+            && role != request.role
+        {
+            let message = format!("this connection is of role {role}: it cannot join as {}", request.role);
+            return Err(ErrorBody::new(ErrorCode::Forbidden, message));
+        }
+        let JoinOfficeReq { role, name, office_id } = request;
+        let joined = state
+            .offices
+            .join(conn, role, &name, &office_id)
+            .map_err(|refusal| ErrorBody::new(ErrorCode::Forbidden, refusal.to_string()))?;
+        if let Some(member) = state.members.get_mut(&conn) {
+            member.role = Some(role);
+        }
+        if let Joined::Entered { left } = joined {
+            if let Some(seat) = left {
+                tracing::info!(office = %seat.office, role = %seat.role, name = %seat.name, "moved out");
+                state.departed(conn, &seat);
+            }
+            tracing::info!(office = %office_id, %role, %name, "joined");
+            let change = OfficeChange::of(&office_id, role, &name);
+            state.tell_others(conn, &office_id, event::NOTIFY_ENTER_OFFICE, &change);
+        }
+        Ok(())
+    }
+
+    fn leave(&self, conn: ConnId, payload: &RawValue) -> Result<(), ErrorBody> {
+        let request: LeaveOfficeReq = request::decode(payload.get())?;
+        let mut state = self.state();
+        let seat = state
+            .offices
+            .leave(conn, &request.office_id)
+            .map_err(|refusal| ErrorBody::new(ErrorCode::OtherOffice, refusal.to_string()))?;
+        tracing::info!(office = %seat.office, role = %seat.role, name = %seat.name, "left");
+        state.departed(conn, &seat);
+        Ok(())
+    }
+
+    fn list_room(&self, conn: ConnId, payload: &RawValue, reply: &Reply) -> Result<(), ErrorBody> {
+        let request: ListRoomReq = request::decode(payload.get())?;
+        let state = self.state();
+        let seat = state.seat(conn)?;
+        if *seat.office != *request.office_id {
+            let message = "the members of another office are not shown: ask for your own";
+            return Err(ErrorBody::new(ErrorCode::OtherOffice, message));
+        }
+        let info = |member: ConnId| {
+            let (seat, known) = (state.offices.seat(member)?, state.members.get(&member)?);
+            Some(SessionInfo {
+                sid: known.sid.clone(),
+                name: seat.name.to_string(),
+                role: seat.role,
+                office_id: seat.office.to_string(),
+                a2c_version: known.version,
+            })
+        };
+        let mut sessions: Vec<_> = state.offices.members(&seat.office).filter_map(info).collect();
+        sessions.sort_by(|a, b| (a.role.as_str(), &a.name).cmp(&(b.role.as_str(), &b.name)));
+        reply.json(&ListRoomRet { sessions, req_id: request.req_id });
+        Ok(())
+    }
+
+    fn update(&self, conn: ConnId, what: &str, payload: &RawValue, reply: &Reply) -> Result<(), ErrorBody> {
+        let envelope = Envelope::parse(payload).map_err(ErrorBody::bad_request)?;
+        let state = self.state();
+        let seat = state.seat(conn)?;
+        if seat.role != Role::Computer {
+            return Err(ErrorBody::new(ErrorCode::Forbidden, "only a computer announces updates"));
+        }
+        let stamped = stamp(payload.get(), "computer", envelope.computer, &seat.name);
+        let packet = event_packet(&event::notify_update(what), None, &stamped, 0);
+        state.send_to_others(conn, &seat.office, &packet);
+        reply.empty();
+        Ok(())
+    }
+
+    fn cancel(&self, conn: ConnId, payload: &RawValue, reply: &Reply) -> Result<(), ErrorBody> {
+        let mut request: ToolCallCancel = request::decode(payload.get())?;
+        let state = self.state();
+        let seat = state.seat(conn)?;
+        if seat.role != Role::Agent {
+            return Err(ErrorBody::new(ErrorCode::Forbidden, "only an agent cancels calls"));
+        }
+        request.agent = seat.name.to_string();
+        state.tell_others(conn, &seat.office, event::NOTIFY_TOOL_CALL_CANCEL, &request);
+        reply.empty();
+        Ok(())
+    }
+
+    /// Passes a request on to the Computer it names. The call is registered before it is sent.
+    fn route(
+        &self,
+        conn: ConnId,
+        event: &str,
+        payload: &RawValue,
+        attachments: Vec<Bytes>,
+        reply: &Reply,
+    ) -> Result<(), ErrorBody> {
+        let malformed = |what| ErrorBody::bad_request(format!("{event} is malformed: {what}"));
+        let envelope = Envelope::parse(payload).map_err(malformed)?;
+        let computer_name = envelope.computer_name().map_err(malformed)?;
+        let is_tool_call = event == event::TOOL_CALL;
+        let limit = match envelope.timeout.map(Seconds::duration) {
+            Some(own) => own + GRACE,
+            None => self.call_timeout,
+        };
+        let id = CallId(self.next.fetch_add(1, Ordering::Relaxed));
+
+        let (computer, agent_name) = {
+            let mut state = self.state();
+            let computer = state.offices.computer(conn, &computer_name).map_err(|e| unreachable(&e, &computer_name))?;
+            let agent_name = state.seat(conn)?.name.clone();
+            if let Some(ack) = reply.id {
+                let deadline = Instant::now() + limit;
+                let call = Call { agent: conn, ack, computer, req_id: envelope.req_id.clone(), deadline, is_tool_call };
+                state.calls.start(id, call).map_err(|AlreadyRunning| {
+                    let message = "a call with this req_id is still running: use a new one for each call";
+                    malformed(format!("field `req_id`: {message}"))
+                })?;
+            }
+            let Some(member) = state.members.get(&computer) else {
+                state.calls.end(id);
+                return Err(ErrorBody::computer_not_found(&computer_name));
+            };
+            (member.outbox.clone(), agent_name)
+        };
+
+        let stamped = stamp(payload.get(), "agent", envelope.agent, &agent_name);
+        let ack = reply.id.map(|_| id.0);
+        let packet = event_packet(event, ack, &stamped, attachments.len());
+        computer.try_send(packet, attachments).map_err(|Full| {
+            self.state().calls.end(id);
+            let message = format!("Computer '{computer_name}' has too many requests waiting: try again later");
+            ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
+        })
+    }
+
+    /// Passes an answer back to the Agent that waits for it.
+    pub(crate) fn ack(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>) {
+        let Some(id) = frame.id else { return };
+        let (call, outbox) = {
+            let mut state = self.state();
+            let Some(call) = state.calls.answered(CallId(id), conn) else {
+                tracing::debug!(?conn, id, "an answer that nobody waits for");
+                return;
+            };
+            let Some(agent) = state.members.get(&call.agent) else { return };
+            let outbox = agent.outbox.clone();
+            (call, outbox)
+        };
+        let reply = Reply { outbox, id: Some(call.ack) };
+        let checked = self.check_size(frame, &attachments).and_then(|()| check_answer(frame.body));
+        match checked {
+            Ok(()) => reply.raw(frame.body, attachments),
+            Err(error) => reply.json(&error),
+        }
+    }
+
+    /// Answers every call whose time is over.
+    pub(crate) fn expire(&self, now: Instant) {
+        let mut state = self.state();
+        for call in state.calls.expired(now) {
+            let name = state.offices.seat(call.computer).map(|s| s.name.to_string()).unwrap_or_default();
+            let message = format!("Computer '{name}' did not answer in time");
+            state.answer(&call, &ErrorBody::new(ErrorCode::Timeout, message).with("computer", name));
+        }
+    }
+
+    /// Says farewell to everybody: the hub is going away.
+    pub(crate) fn close_all(&self) {
+        let outboxes: Vec<_> = self.state().members.values().map(|m| m.outbox.clone()).collect();
+        for outbox in outboxes {
+            outbox.close();
+        }
+    }
+
+    /// How many clients are connected, and how many calls are in flight.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let state = self.state();
+        (state.members.len(), state.calls.len())
+    }
+
+    fn outbox(&self, conn: ConnId) -> Option<Outbox> {
+        self.state().members.get(&conn).map(|m| m.outbox.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The indexes are consistent between statements; a panic elsewhere must not take the hub down.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn seat(&self, conn: ConnId) -> Result<&Seat, ErrorBody> {
+        self.offices.seat(conn).ok_or_else(|| unreachable(&Unreachable::CallerInNoOffice, ""))
+    }
+
+    /// Tells the others of an office that a member is gone, and ends the calls it took part in: the Agent's waiting
+    /// calls are answered, the Computers' running ones are cancelled.
+    fn departed(&mut self, conn: ConnId, seat: &Seat) {
+        for call in self.calls.of_departed(conn) {
+            if call.computer == conn {
+                let message = format!("Computer '{}' went away before it answered", seat.name);
+                self.answer(&call, &ErrorBody::new(ErrorCode::NotFound, message).with("computer", &*seat.name));
+            } else if let (true, Some(req_id)) = (call.is_tool_call, &call.req_id) {
+                let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
+                self.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
+            }
+        }
+        let change = OfficeChange::of(&seat.office, seat.role, &seat.name);
+        self.tell_others(conn, &seat.office, event::NOTIFY_LEAVE_OFFICE, &change);
+    }
+
+    fn answer(&self, call: &Call, error: &ErrorBody) {
+        if let Some(agent) = self.members.get(&call.agent) {
+            Reply { outbox: agent.outbox.clone(), id: Some(call.ack) }.json(error);
+        }
+    }
+
+    fn tell(&self, conn: ConnId, event: &str, payload: &impl Serialize) {
+        if let Some(member) = self.members.get(&conn) {
+            member.outbox.send(event_packet(event, None, &to_json(payload), 0));
+        }
+    }
+
+    fn tell_others(&self, sender: ConnId, office: &str, event: &str, payload: &impl Serialize) {
+        self.send_to_others(sender, office, &event_packet(event, None, &to_json(payload), 0));
+    }
+
+    fn send_to_others(&self, sender: ConnId, office: &str, packet: &Str) {
+        for conn in self.offices.members(office).filter(|c| *c != sender) {
+            if let Some(member) = self.members.get(&conn) {
+                member.outbox.send(packet.clone());
+            }
+        }
+    }
+}
+
+/// The way back to whoever asked, where an acknowledgement was asked for.
+struct Reply {
+    outbox: Outbox,
+    id: Option<u64>,
+}
+
+impl Reply {
+    fn raw(&self, body: &str, attachments: Vec<Bytes>) {
+        if self.id.is_some() {
+            let n = attachments.len();
+            let packet = Frame { kind: Kind::Ack, attachments: n, namespace: NAMESPACE, id: self.id, body };
+            self.outbox.send_all(packet.encode().into(), attachments);
+        }
+    }
+
+    fn json(&self, payload: &impl Serialize) {
+        self.raw(&format!("[{}]", to_json(payload)), Vec::new());
+    }
+
+    fn office(&self, outcome: Result<(), String>) {
+        self.raw(&to_json(&(outcome.is_ok(), outcome.err())), Vec::new());
+    }
+
+    fn empty(&self) {
+        self.raw("[]", Vec::new());
+    }
+}
+
+/// An answer is one JSON object; anything else would reach an Agent that cannot know what to make of it.
+fn check_answer(body: &str) -> Result<(), ErrorBody> {
+    match serde_json::from_str::<Vec<&RawValue>>(body).as_deref() {
+        Ok([first, ..]) if first.get().starts_with('{') => Ok(()),
+        _ => Err(ErrorBody::new(ErrorCode::Internal, "the computer's answer is not a JSON object")),
+    }
+}
+
+fn unreachable(reason: &Unreachable, computer: &str) -> ErrorBody {
+    match reason {
+        Unreachable::CallerInNoOffice => ErrorBody::new(ErrorCode::NotInOffice, "in no office: join one first"),
+        Unreachable::CallerNoAgent => ErrorBody::new(ErrorCode::Forbidden, "only an agent may call computers"),
+        Unreachable::NoSuchComputer => ErrorBody::computer_not_found(computer),
+    }
+}
+
+fn event_packet(event: &str, id: Option<u64>, payload: &str, attachments: usize) -> Str {
+    let body = format!("[{},{payload}]", serde_json::Value::from(event));
+    Frame { kind: Kind::Event, attachments, namespace: NAMESPACE, id, body: &body }.encode().into()
+}
+
+fn to_json(payload: &impl Serialize) -> String {
+    serde_json::to_string(payload).expect("wire types have string keys and serialise without fail")
+}
