@@ -1,0 +1,111 @@
+//! From nothing to a connected namespace, once.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+use tracing::debug;
+
+use crate::assembly::{Assembler, Inbound};
+use crate::engine::{self, Frame, Http, Link, Packet};
+use crate::error::{ConnectError, ConnectRefusal, DisconnectReason};
+use crate::options::Options;
+use crate::packet::Outgoing;
+
+/// All that is needed to make a link, again and again.
+pub(crate) struct Dialer {
+    pub(crate) options: Options,
+    http: Arc<Http>,
+}
+
+/// A link whose namespace is connected.
+pub(crate) struct Established {
+    pub(crate) link: Link,
+    pub(crate) assembler: Assembler,
+    pub(crate) sid: String,
+    /// Packets that arrived before the server confirmed the namespace. Some servers run their
+    /// connection handler first, and what it sends must not be lost.
+    pub(crate) early: Vec<Inbound>,
+}
+
+impl Dialer {
+    pub(crate) fn new(options: Options) -> Result<Self, ConnectError> {
+        options.check()?;
+        let http = Arc::new(Http::new(&options)?);
+        Ok(Dialer { options, http })
+    }
+
+    pub(crate) async fn dial(&self) -> Result<Established, ConnectError> {
+        let limit = self.options.connect_timeout;
+        match timeout(limit, self.establish()).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(ConnectError::Timeout(limit)),
+        }
+    }
+
+    async fn establish(&self) -> Result<Established, ConnectError> {
+        let options = &self.options;
+        let mut link = engine::open(&self.http, options).await?;
+        let namespace = &options.namespace;
+        let connect = Outgoing::connect(namespace, options.auth.as_deref());
+        link.writer.feed(Frame::Text(connect.text.into())).await?;
+        link.writer.flush().await?;
+
+        let mut assembler = Assembler::new(namespace.clone(), options.limits);
+        let mut early = Vec::new();
+        loop {
+            let frame = link.reader.next().await?;
+            let inbound = match Packet::decode(&frame).map_err(DisconnectReason::from)? {
+                Packet::Ping(data) => {
+                    let pong = Frame::Text(format!("3{data}").into());
+                    link.writer.feed(pong).await?;
+                    link.writer.flush().await?;
+                    continue;
+                }
+                Packet::Message(text) => assembler.text(text)?,
+                Packet::Binary(bytes) => assembler.binary(bytes.clone())?,
+                Packet::Close => return Err(DisconnectReason::ServerClosed(None).into()),
+                Packet::Noop | Packet::Pong(_) => continue,
+                Packet::Open(_) | Packet::Upgrade => return Err(unexpected().into()),
+            };
+            match inbound {
+                None => {}
+                Some(Inbound::Connect(data)) => {
+                    let sid = session_id(data.as_deref())?;
+                    debug!(%namespace, %sid, "connected");
+                    return Ok(Established { link, assembler, sid, early });
+                }
+                Some(Inbound::ConnectError(data)) => {
+                    let payload = data.unwrap_or_else(|| RawValue::NULL.to_owned());
+                    return Err(ConnectError::Refused(ConnectRefusal { payload }));
+                }
+                Some(Inbound::Disconnect) => {
+                    return Err(DisconnectReason::ServerDisconnect.into());
+                }
+                Some(event) if early.len() < options.inbox_capacity => early.push(event),
+                Some(_) => {
+                    return Err(DisconnectReason::InboxOverflow { limit: options.inbox_capacity }.into());
+                }
+            }
+        }
+    }
+}
+
+/// A handshake or an upgrade in the middle of a link.
+pub(crate) fn unexpected() -> DisconnectReason {
+    DisconnectReason::Protocol("a handshake packet on a link that is already open".into())
+}
+
+fn session_id(data: Option<&RawValue>) -> Result<String, DisconnectReason> {
+    #[derive(Deserialize)]
+    struct Connected {
+        sid: String,
+    }
+    let text = data.map_or("null", RawValue::get);
+    serde_json::from_str::<Connected>(text).map(|connected| connected.sid).map_err(|_| {
+        DisconnectReason::Protocol(
+            "the namespace was connected without a session id (an older Socket.IO server?)".into(),
+        )
+    })
+}

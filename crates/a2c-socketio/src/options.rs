@@ -1,0 +1,199 @@
+//! What to connect to and how. Mistakes are kept until [`crate::Client::connect`], which
+//! reports the first one: the builder itself cannot fail.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::assembly::Limits;
+use crate::error::ConnectError;
+use crate::reconnect::Reconnect;
+
+/// Which transports a connection uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Transport {
+    /// HTTP long-polling first, then websocket when the server offers it and the probe succeeds.
+    #[default]
+    PollingThenWebsocket,
+    /// Websocket from the first request on.
+    Websocket,
+    /// HTTP long-polling only.
+    Polling,
+}
+
+/// The description of a connection.
+#[derive(Clone)]
+pub struct Options {
+    pub(crate) url: String,
+    pub(crate) path: String,
+    pub(crate) namespace: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) auth: Option<Box<RawValue>>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) transport: Transport,
+    pub(crate) reconnect: Option<Reconnect>,
+    pub(crate) tls: Option<Arc<rustls::ClientConfig>>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) close_timeout: Duration,
+    pub(crate) limits: Limits,
+    pub(crate) inbox_capacity: usize,
+    pub(crate) outgoing_capacity: usize,
+    /// The first mistake the builder was given.
+    mistake: Option<String>,
+}
+
+impl Options {
+    /// A connection to `url` (`http`, `https`, `ws` or `wss`), which carries scheme, host and
+    /// port; the path goes to [`Options::path`].
+    pub fn new(url: impl Into<String>) -> Self {
+        Options {
+            url: url.into(),
+            path: "/socket.io".into(),
+            namespace: "/".into(),
+            query: Vec::new(),
+            auth: None,
+            headers: HeaderMap::new(),
+            transport: Transport::default(),
+            reconnect: Some(Reconnect::default()),
+            tls: None,
+            connect_timeout: Duration::from_secs(20),
+            close_timeout: Duration::from_secs(2),
+            limits: Limits { message: 64 << 20, attachments: 64 },
+            inbox_capacity: 16_384,
+            outgoing_capacity: 256,
+            mistake: None,
+        }
+    }
+
+    /// The path of the Engine.IO endpoint. Default: `/socket.io`.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// The namespace. Default: `/`.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = namespace.into();
+        if !self.namespace.starts_with('/') || self.namespace.contains(|c: char| c == ',' || c == '?' || c.is_control())
+        {
+            self.mistaken("a namespace starts with \"/\" and contains no \",\", \"?\" or control character");
+        }
+        self
+    }
+
+    /// Adds a query parameter, sent with every HTTP request including the websocket upgrade.
+    pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        if matches!(name.as_str(), "EIO" | "transport" | "sid") {
+            self.mistaken("the query parameters EIO, transport and sid belong to the transport");
+        }
+        self.query.push((name, value.into()));
+        self
+    }
+
+    /// The authentication payload of the namespace handshake.
+    pub fn auth(mut self, auth: impl Serialize) -> Self {
+        match to_raw_value(&auth) {
+            Ok(raw) => self.auth = Some(raw),
+            Err(_) => self.mistaken("the auth payload cannot be written as JSON"),
+        }
+        self
+    }
+
+    /// Adds an HTTP header, sent with every HTTP request including the websocket upgrade.
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        let name = HeaderName::from_bytes(name.as_ref().as_bytes());
+        let value = HeaderValue::from_str(value.as_ref());
+        match (name, value) {
+            (Ok(name), Ok(mut value)) => {
+                value.set_sensitive(true);
+                self.headers.append(name, value);
+            }
+            _ => self.mistaken("a header has a name or value that HTTP does not allow"),
+        }
+        self
+    }
+
+    /// The transports to use. Default: [`Transport::PollingThenWebsocket`].
+    pub fn transport(mut self, transport: Transport) -> Self {
+        self.transport = transport;
+        self
+    }
+
+    /// How to come back after a lost link; `None` to stay disconnected.
+    pub fn reconnect(mut self, policy: impl Into<Option<Reconnect>>) -> Self {
+        self.reconnect = policy.into();
+        self
+    }
+
+    /// TLS settings for `https` and `wss`. Default: the system's trusted certificates.
+    pub fn tls(mut self, config: Arc<rustls::ClientConfig>) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
+    /// How long a whole handshake (transport, upgrade and namespace) may take. Default: 20 s.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// How long a close may take: what is still queued is sent and the server says goodbye.
+    /// Default: 2 s.
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = timeout;
+        self
+    }
+
+    /// Bytes one message may have in either direction, and all attachments of one incoming
+    /// packet together. Outgoing messages also respect the server's own limit. Default: 64 MiB.
+    pub fn max_message(mut self, bytes: usize) -> Self {
+        self.limits.message = bytes;
+        self
+    }
+
+    /// Attachments one incoming packet may have. Default: 64.
+    pub fn max_attachments(mut self, count: usize) -> Self {
+        self.limits.attachments = count;
+        self
+    }
+
+    /// Events that may wait in the inbox; one more drops the link. Default: 16,384.
+    pub fn inbox_capacity(mut self, events: usize) -> Self {
+        self.inbox_capacity = events;
+        self
+    }
+
+    /// Packets that may wait to be written; senders of more wait in turn. Default: 256.
+    pub fn outgoing_capacity(mut self, packets: usize) -> Self {
+        self.outgoing_capacity = packets.max(1);
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConnectError> {
+        match &self.mistake {
+            Some(mistake) => Err(ConnectError::Options(mistake.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn mistaken(&mut self, what: &str) {
+        self.mistake.get_or_insert_with(|| what.to_owned());
+    }
+}
+
+/// Without the query, headers and authentication payload: those may be secrets.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("path", &self.path)
+            .field("namespace", &self.namespace)
+            .field("transport", &self.transport)
+            .field("reconnect", &self.reconnect)
+            .finish_non_exhaustive()
+    }
+}

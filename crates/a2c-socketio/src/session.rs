@@ -1,0 +1,219 @@
+//! The life of one link: a reader and a writer side by side until one of them ends.
+//!
+//! They are two futures of one task. Each may wait for the network without holding up the other
+//! (two peers that both write before they read would otherwise block each other for ever), and
+//! dropping the task drops both.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+use tracing::trace;
+
+use crate::assembly::{Assembler, Inbound};
+use crate::conn::{AckReply, Conn};
+use crate::dial::{Established, unexpected};
+use crate::engine::{Farewell, Frame, Link, Packet, Reader, Writer};
+use crate::error::DisconnectReason;
+use crate::inbox::{Delivery, Event};
+use crate::options::Options;
+use crate::packet::Outgoing;
+
+/// Packets that are written with one flush at most.
+const BATCH: usize = 64;
+
+/// A connected link that has not begun to run.
+pub(crate) struct Session {
+    pub(crate) conn: Arc<Conn>,
+    queue: mpsc::Receiver<Outgoing>,
+    link: Link,
+    assembler: Assembler,
+    early: Vec<Inbound>,
+}
+
+impl Session {
+    pub(crate) fn new(established: Established, options: &Options) -> Self {
+        let Established { link, assembler, sid, early } = established;
+        let (conn, queue) = Conn::new(
+            sid,
+            options.namespace.clone(),
+            link.max_payload.min(options.limits.message),
+            link.base64,
+            options.outgoing_capacity,
+        );
+        Session { conn, queue, link, assembler, early }
+    }
+
+    /// Runs the link to its end; its waiting calls are left to [`Conn::end`].
+    pub(crate) async fn run(
+        self,
+        delivery: &Delivery,
+        close: &watch::Receiver<bool>,
+        close_timeout: Duration,
+    ) -> (DisconnectReason, mpsc::Receiver<Outgoing>) {
+        let Session { conn, mut queue, link, assembler, early } = self;
+        let (pongs, pong_queue) = mpsc::channel(4);
+        let mut receiving = Receiving { conn: &conn, delivery, assembler, pongs };
+        let read = receiving.run(early, link.reader, link.patience);
+        let goodbye = Outgoing::disconnect(&conn.namespace);
+        let write = write(link.writer, &mut queue, pong_queue, close.clone(), goodbye);
+        let overdue = async {
+            requested(&mut close.clone()).await;
+            sleep(close_timeout).await;
+        };
+        let reason = tokio::select! {
+            reason = end_of(read, write) => reason,
+            () = overdue => DisconnectReason::ClosedByUs,
+        };
+        let reason = match *close.borrow() {
+            true => DisconnectReason::ClosedByUs,
+            false => reason,
+        };
+        (reason, queue)
+    }
+}
+
+/// The reader ends with the link; the writer ends when it fails or has said goodbye.
+async fn end_of(
+    read: impl Future<Output = DisconnectReason>,
+    write: impl Future<Output = Result<Farewell, DisconnectReason>>,
+) -> DisconnectReason {
+    tokio::pin!(read);
+    tokio::select! {
+        reason = &mut read => reason,
+        written = write => match written {
+            Ok(Farewell::Sent) => read.await,
+            Ok(Farewell::Confirmed) => DisconnectReason::ClosedByUs,
+            // What the server said before it hung up explains more than a broken pipe.
+            Err(reason) => read.now_or_never().unwrap_or(reason),
+        },
+    }
+}
+
+/// What the reader feeds.
+struct Receiving<'a> {
+    conn: &'a Arc<Conn>,
+    delivery: &'a Delivery,
+    assembler: Assembler,
+    pongs: mpsc::Sender<Frame>,
+}
+
+impl Receiving<'_> {
+    async fn run(&mut self, early: Vec<Inbound>, mut reader: Reader, patience: Duration) -> DisconnectReason {
+        for inbound in early {
+            if let Err(reason) = self.inbound(inbound) {
+                return reason;
+            }
+        }
+        let silence = sleep(patience);
+        tokio::pin!(silence);
+        loop {
+            let asked = Instant::now();
+            let next = reader.next();
+            tokio::pin!(next);
+            let frame = loop {
+                tokio::select! {
+                    frame = &mut next => break frame,
+                    // Moved only when it fires: moving it for every frame would cost more.
+                    () = &mut silence => {
+                        let deadline = asked + patience;
+                        if Instant::now() >= deadline {
+                            return DisconnectReason::Silence(patience);
+                        }
+                        silence.set(sleep_until(deadline));
+                    }
+                }
+            };
+            if let Err(reason) = frame.and_then(|frame| self.frame(&frame)) {
+                return reason;
+            }
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame) -> Result<(), DisconnectReason> {
+        let inbound = match Packet::decode(frame)? {
+            Packet::Ping(data) => {
+                trace!("ping");
+                // A full queue means that the writer is stuck; more pongs would not help it.
+                let _ = self.pongs.try_send(Frame::Text(format!("3{data}").into()));
+                return Ok(());
+            }
+            Packet::Message(text) => self.assembler.text(text)?,
+            Packet::Binary(bytes) => self.assembler.binary(bytes.clone())?,
+            Packet::Close => return Err(DisconnectReason::ServerClosed(None)),
+            Packet::Noop | Packet::Pong(_) => return Ok(()),
+            Packet::Open(_) | Packet::Upgrade => return Err(unexpected()),
+        };
+        match inbound {
+            Some(inbound) => self.inbound(inbound),
+            None => Ok(()),
+        }
+    }
+
+    /// Hands a packet to whom it concerns.
+    fn inbound(&self, inbound: Inbound) -> Result<(), DisconnectReason> {
+        match inbound {
+            Inbound::Event { name, id, payload } => {
+                self.delivery.event(Event { name, payload, ack: id.map(|id| AckReply::new(self.conn.clone(), id)) })
+            }
+            Inbound::Ack { id, payload } => {
+                self.conn.answer(id, payload);
+                Ok(())
+            }
+            Inbound::Disconnect => Err(DisconnectReason::ServerDisconnect),
+            Inbound::Connect(_) | Inbound::ConnectError(_) => {
+                Err(DisconnectReason::Protocol("the namespace was connected a second time".into()))
+            }
+        }
+    }
+}
+
+/// Ends with `Ok` after the goodbye that this side asked for.
+async fn write(
+    mut writer: Writer,
+    queue: &mut mpsc::Receiver<Outgoing>,
+    mut pongs: mpsc::Receiver<Frame>,
+    mut close: watch::Receiver<bool>,
+    goodbye: Outgoing,
+) -> Result<Farewell, DisconnectReason> {
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        tokio::select! {
+            biased;
+            Some(pong) = pongs.recv() => {
+                writer.feed(pong).await?;
+                writer.flush().await?;
+            }
+            () = requested(&mut close) => break,
+            taken = queue.recv_many(&mut batch, BATCH) => {
+                if taken == 0 {
+                    break;
+                }
+                send(&mut writer, &mut batch).await?;
+            }
+        }
+    }
+    queue.close();
+    while queue.recv_many(&mut batch, BATCH).await > 0 {
+        send(&mut writer, &mut batch).await?;
+    }
+    writer.feed(Frame::Text(goodbye.text.into())).await?;
+    writer.close().await
+}
+async fn send(writer: &mut Writer, batch: &mut Vec<Outgoing>) -> Result<(), DisconnectReason> {
+    for packet in batch.drain(..) {
+        writer.feed(Frame::Text(packet.text.into())).await?;
+        for bytes in packet.attachments {
+            writer.feed(Frame::Binary(bytes)).await?;
+        }
+    }
+    writer.flush().await
+}
+
+/// Waits until this side wants to close.
+pub(crate) async fn requested(close: &mut watch::Receiver<bool>) {
+    // The sender lives in the last handle, which asks to close before it goes.
+    let _ = close.wait_for(|close| *close).await;
+}

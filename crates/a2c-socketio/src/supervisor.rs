@@ -1,0 +1,123 @@
+//! The background task of a connection: run a link to its end, then replace it as the policy says.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+use tracing::debug;
+
+use crate::conn::Conn;
+use crate::dial::{Dialer, Established};
+use crate::error::DisconnectReason;
+use crate::inbox::{Closed, Delivery, Incoming};
+use crate::reconnect::Backoff;
+use crate::session::{Session, requested};
+
+/// The link that can be used now, if there is one.
+#[derive(Default)]
+pub(crate) struct Current(RwLock<Option<Arc<Conn>>>);
+
+impl Current {
+    pub(crate) fn get(&self) -> Option<Arc<Conn>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, conn: Option<Arc<Conn>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = conn;
+    }
+}
+
+pub(crate) struct Supervisor {
+    pub(crate) dialer: Dialer,
+    pub(crate) current: Arc<Current>,
+    pub(crate) delivery: Delivery,
+    /// Becomes true when this side wants to close.
+    pub(crate) close: watch::Receiver<bool>,
+    /// Dropped with the task, which tells those who wait for its end.
+    pub(crate) done: watch::Sender<()>,
+}
+
+impl Supervisor {
+    /// Starts the task. The link can be used when this returns.
+    pub(crate) fn start(self, first: Established) {
+        let session = self.announce(first, false);
+        tokio::spawn(self.run(session));
+    }
+
+    async fn run(mut self, first: Session) {
+        let closed = self.supervise(first).await;
+        debug!(%closed, "closed");
+        self.delivery.state(Incoming::Closed(closed));
+        drop(self.done);
+    }
+
+    async fn supervise(&mut self, first: Session) -> Closed {
+        let mut backoff = self.dialer.options.reconnect.map(Backoff::new);
+        let mut session = first;
+        loop {
+            let since = Instant::now();
+            let reason = self.link(session).await;
+            debug!(%reason, "disconnected");
+            let next = match (&reason, &mut backoff) {
+                (DisconnectReason::ClosedByUs, _) => Err(Closed::Requested),
+                (DisconnectReason::ServerDisconnect, _) => Err(Closed::ByServer),
+                (_, None) => Err(Closed::NoReconnect),
+                (_, Some(backoff)) => Ok(backoff),
+            };
+            self.delivery.state(Incoming::Disconnected(reason));
+            let backoff = match next {
+                Ok(backoff) => backoff,
+                Err(closed) => return closed,
+            };
+            backoff.lost(since.elapsed());
+            session = match self.redial(backoff).await {
+                Ok(established) => self.announce(established, true),
+                Err(closed) => return closed,
+            };
+        }
+    }
+
+    /// Makes a link known: to the clients first, so that whoever reads of it can use it.
+    fn announce(&self, established: Established, reconnected: bool) -> Session {
+        let session = Session::new(established, &self.dialer.options);
+        self.current.set(Some(session.conn.clone()));
+        self.delivery.state(Incoming::Connected { sid: session.conn.sid.clone(), reconnected });
+        session
+    }
+
+    /// One link to its end. Its calls have failed when this returns.
+    async fn link(&self, session: Session) -> DisconnectReason {
+        let conn = session.conn.clone();
+        let close_timeout = self.dialer.options.close_timeout;
+        let (reason, mut queue) = session.run(&self.delivery, &self.close, close_timeout).await;
+        self.current.set(None);
+        conn.end(&mut queue);
+        reason
+    }
+
+    /// Dials until a link is up or there is no point in going on.
+    async fn redial(&mut self, backoff: &mut Backoff) -> Result<Established, Closed> {
+        loop {
+            let delay = backoff.delay(fastrand::f64());
+            debug!(?delay, "waiting before the next attempt");
+            let attempt = async {
+                sleep(delay).await;
+                self.dialer.dial().await
+            };
+            let outcome = tokio::select! {
+                outcome = attempt => outcome,
+                () = requested(&mut self.close) => return Err(Closed::Requested),
+            };
+            match outcome {
+                Ok(established) => return Ok(established),
+                Err(error) if error.is_final() => return Err(Closed::Refused(error)),
+                Err(error) => {
+                    debug!(%error, "reconnecting failed");
+                    if !backoff.failed() {
+                        return Err(Closed::GaveUp { attempts: backoff.failures, last: error });
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Foreign peers for the tests: Python and Node environments, processes that end with their owner.
+//!
+//! Used by tests and automation only. It must not depend on any other crate of the workspace,
+//! and it panics instead of returning errors: a test that cannot have its peer has failed, and
+//! the message says what to do about it.
+
+mod environment;
+mod node;
+mod peer;
+mod python;
+
+use std::path::PathBuf;
+
+pub use node::{NodeEnv, node};
+pub use peer::Peer;
+pub use python::python;
+
+/// The folder of the workspace.
+pub fn workspace_root() -> PathBuf {
+    let crate_dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate_dir.ancestors().nth(2);
+    root.expect("this crate lives two folders below the workspace").to_owned()
+}
+
+/// Prepares every environment, so that the first test to need one does not have to.
+pub fn setup_all() {
+    python();
+    node();
+}
