@@ -1,0 +1,239 @@
+//! The Agent itself.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use a2c_link::{ConnectError, Event, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
+use a2c_protocol::config::{GetConfigReq, GetConfigRet};
+use a2c_protocol::notification::Notification;
+use a2c_protocol::office::{ListRoomReq, ListRoomRet, SessionInfo};
+use a2c_protocol::seconds::Seconds;
+use a2c_protocol::tool::{CallToolResult, GetToolsReq, GetToolsRet, SmcpTool, ToolCallReq};
+use a2c_protocol::{ErrorCode, Role, event};
+use serde_json::{Map, Value};
+use tokio::sync::broadcast;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::cancel::CancelOnDrop;
+use crate::news::News;
+
+/// How much longer than the hub an Agent waits, so that the hub's own "timed out" still arrives.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How much news a subscriber may lag behind before it misses some (and is told so).
+const NEWS_CAPACITY: usize = 1024;
+
+/// An Agent, connected to a hub. Cheap to clone; the connection ends with the last clone.
+#[derive(Clone)]
+pub struct Agent {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    link: Link,
+    name: String,
+    seat: Arc<Mutex<Option<Seat>>>,
+    news: broadcast::Sender<News>,
+    /// Ends the task that reads the inbox.
+    _reader: DropGuard,
+}
+
+impl Agent {
+    /// Connects under a name; no office is joined yet.
+    pub async fn connect(options: &LinkOptions, name: impl Into<String>) -> Result<Self, ConnectError> {
+        let (link, inbox) = Link::connect(options, Role::Agent).await?;
+        let (news, _) = broadcast::channel(NEWS_CAPACITY);
+        let stop = CancellationToken::new();
+        let seat = Arc::new(Mutex::new(None));
+        let reader = Reader { link: link.clone(), seat: seat.clone(), news: news.clone() };
+        tokio::spawn(stop.clone().run_until_cancelled_owned(reader.run(inbox)));
+        let shared = Shared { link, name: name.into(), seat, news, _reader: stop.drop_guard() };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The Agent's name.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// Takes the Agent's seat in an office. After a lost connection it is taken again by itself.
+    ///
+    /// Subscribe before joining: news starts here.
+    pub async fn join(&self, office: &str) -> Result<(), JoinError> {
+        let seat = Seat { office: office.to_owned(), name: self.shared.name.clone() };
+        self.shared.link.join(&seat).await?;
+        *lock(&self.shared.seat) = Some(seat);
+        Ok(())
+    }
+
+    /// Gives the seat up.
+    pub async fn leave(&self) -> Result<(), JoinError> {
+        let Some(seat) = lock(&self.shared.seat).clone() else { return Ok(()) };
+        self.shared.link.leave(&seat.office).await?;
+        *lock(&self.shared.seat) = None;
+        Ok(())
+    }
+
+    /// Everything that is told from now on. A subscriber that lags far behind misses news and is told how much.
+    pub fn subscribe(&self) -> broadcast::Receiver<News> {
+        self.shared.news.subscribe()
+    }
+
+    /// Who is in the Agent's office, the Agent included.
+    pub async fn members(&self) -> Result<Vec<SessionInfo>, RequestError> {
+        let office_id = lock(&self.shared.seat).as_ref().map(|s| s.office.clone()).unwrap_or_default();
+        let request = ListRoomReq { agent: self.shared.name.clone(), req_id: new_id(), office_id };
+        let answer: ListRoomRet = self.shared.link.request(event::LIST_ROOM, &request, hub_limit()).await?;
+        same_request(&request.req_id, &answer.req_id)?;
+        Ok(answer.sessions)
+    }
+
+    /// The tools of a Computer.
+    pub async fn tools(&self, computer: &str) -> Result<Vec<SmcpTool>, RequestError> {
+        let (agent, req_id) = (self.shared.name.clone(), new_id());
+        let request = GetToolsReq { agent, req_id, computer: computer.to_owned() };
+        let answer: GetToolsRet = self.shared.link.request(event::GET_TOOLS, &request, hub_limit()).await?;
+        same_request(&request.req_id, &answer.req_id)?;
+        Ok(answer.tools)
+    }
+
+    /// The configuration of a Computer; secrets are hidden at its source.
+    pub async fn config(&self, computer: &str) -> Result<GetConfigRet, RequestError> {
+        let (agent, req_id) = (self.shared.name.clone(), new_id());
+        let request = GetConfigReq { agent, req_id, computer: computer.to_owned() };
+        self.shared.link.request(event::GET_CONFIG, &request, hub_limit()).await
+    }
+
+    /// Runs a tool on a Computer for at most `timeout`. A failure of the tool is a result with `is_error`, not an error.
+    ///
+    /// When this gives up waiting, or its future is dropped, the call is cancelled on the Computer.
+    pub async fn call_tool(
+        &self,
+        computer: &str,
+        tool: &str,
+        params: Map<String, Value>,
+        timeout: Seconds,
+    ) -> Result<CallToolResult, RequestError> {
+        let shared = &self.shared;
+        let request = ToolCallReq {
+            agent: shared.name.clone(),
+            req_id: new_id(),
+            computer: computer.to_owned(),
+            tool_name: tool.to_owned(),
+            params,
+            timeout,
+        };
+        let mut cancel = CancelOnDrop::new(shared.link.clone(), request.agent.clone(), request.req_id.clone());
+        let answer = shared.link.request(event::TOOL_CALL, &request, timeout.duration() + PATIENCE).await;
+        if !gave_up(&answer) {
+            cancel.disarm();
+        }
+        answer
+    }
+
+    /// Asks anything, also what this version has no method for; `agent`, `req_id` and, for the hub's own requests,
+    /// `office_id` are filled in where absent. The answer comes as it was received.
+    pub async fn request(
+        &self,
+        event: &str,
+        mut payload: Map<String, Value>,
+        limit: Seconds,
+    ) -> Result<Value, RequestError> {
+        payload.entry("agent").or_insert_with(|| self.shared.name.clone().into());
+        payload.entry("req_id").or_insert_with(|| new_id().into());
+        if event == event::LIST_ROOM {
+            let office = lock(&self.shared.seat).as_ref().map(|s| s.office.clone()).unwrap_or_default();
+            payload.entry("office_id").or_insert_with(|| office.into());
+        }
+        self.shared.link.request(event, &payload, limit.duration() + PATIENCE).await
+    }
+
+    /// Leaves and ends the connection.
+    pub async fn close(&self) {
+        if let Err(error) = self.leave().await {
+            tracing::debug!(%error, "the seat was not given up in order");
+        }
+        self.shared.link.close().await;
+    }
+}
+
+/// Reads what the hub sends, for as long as the Agent lives.
+struct Reader {
+    link: Link,
+    seat: Arc<Mutex<Option<Seat>>>,
+    news: broadcast::Sender<News>,
+}
+
+impl Reader {
+    async fn run(self, mut inbox: Inbox) {
+        while let Some(incoming) = inbox.recv().await {
+            match incoming {
+                Incoming::Connected { reconnected: true, .. } => self.rejoin(),
+                Incoming::Connected { .. } => {}
+                Incoming::Event(event) => self.event(&event),
+                Incoming::Disconnected(reason) => self.tell(News::Disconnected { reason: reason.to_string() }),
+                Incoming::Closed(reason) => self.tell(News::Closed { reason: reason.to_string() }),
+            }
+        }
+    }
+
+    fn event(&self, event: &Event) {
+        let payload = event.payload.raw(0).map_or("null", |raw| raw.get());
+        match Notification::decode(&event.name, payload) {
+            Some(Ok(notification)) => self.tell(News::Notification(notification)),
+            Some(Err(error)) => tracing::warn!(event = event.name, %error, "a notification of the wrong shape"),
+            None => {
+                let payload = serde_json::from_str(payload).unwrap_or(Value::Null);
+                self.tell(News::Unknown { event: event.name.clone(), payload });
+            }
+        }
+    }
+
+    fn rejoin(&self) {
+        let seat = lock(&self.seat).clone();
+        let (link, news) = (self.link.clone(), self.news.clone());
+        tokio::spawn(async move {
+            let outcome = match &seat {
+                Some(seat) => link.rejoin(seat).await,
+                None => Ok(()),
+            };
+            let _ = news.send(match outcome {
+                Ok(()) => News::Reconnected,
+                Err(error) => News::SeatLost { reason: error.to_string() },
+            });
+        });
+    }
+
+    fn tell(&self, news: News) {
+        // Nobody listening is fine.
+        let _ = self.news.send(news);
+    }
+}
+
+fn lock(seat: &Mutex<Option<Seat>>) -> std::sync::MutexGuard<'_, Option<Seat>> {
+    seat.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the tool may still run although nobody waits for it: we stopped waiting, or the hub did.
+fn gave_up(answer: &Result<CallToolResult, RequestError>) -> bool {
+    match answer {
+        Err(RequestError::Timeout(_)) => true,
+        Err(RequestError::Refused(error)) => error.code == ErrorCode::Timeout,
+        _ => false,
+    }
+}
+
+fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+fn hub_limit() -> Duration {
+    Seconds::DEFAULT.duration() + PATIENCE
+}
+
+fn same_request(asked: &str, answered: &str) -> Result<(), RequestError> {
+    if asked == answered {
+        return Ok(());
+    }
+    Err(RequestError::WrongShape(format!("the answer is for request {answered:?}, not for {asked:?}")))
+}

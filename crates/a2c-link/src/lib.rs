@@ -1,0 +1,14 @@
+//! The link of an Agent or a Computer to its hub: handshake, seat, requests.
+//!
+//! What both roles do alike lives here once: they say which version they speak and what they are, understand why a hub
+//! refuses them, take a seat and take it again after a lost connection. What a role does with the events that arrive is
+//! its own business. This crate must not know tools, MCP or documents.
+
+mod error;
+mod link;
+mod options;
+
+pub use a2c_socketio::{AckReply, DisconnectReason, Event, Inbox, Incoming, Payload, Transport};
+pub use error::{ConnectError, JoinError, RequestError};
+pub use link::{Link, Seat};
+pub use options::{LinkOptions, Secret};
