@@ -1,0 +1,179 @@
+//! The Computer: its servers, its link to the hub, and the life of both.
+
+use std::sync::Arc;
+
+use a2c_link::{ConnectError, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
+use a2c_protocol::notification::ComputerUpdate;
+use a2c_protocol::{Role, event};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::ComputerConfig;
+use crate::office::Desk;
+use crate::servers::Servers;
+use crate::servers::connection::Change;
+use crate::servers::state::ServerState;
+use crate::tools::gate::Confirmation;
+
+/// What a Computer needs to start.
+#[derive(Debug, Clone)]
+pub struct ComputerOptions {
+    /// Where the hub is.
+    pub link: LinkOptions,
+    /// Where to sit.
+    pub seat: Seat,
+    /// What to run.
+    pub config: ComputerConfig,
+    /// What happens with tools that are not marked `auto_apply`.
+    pub confirmation: Confirmation,
+}
+
+/// Why a Computer did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The hub could not be reached, or refused.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The hub did not give the seat.
+    #[error("cannot join office '{office}' as '{name}': {source}")]
+    Join {
+        /// Which office.
+        office: String,
+        /// Under which name.
+        name: String,
+        /// Why not.
+        source: JoinError,
+    },
+}
+
+/// Why a Computer is over.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{reason}")]
+pub struct Ended {
+    /// What ended it.
+    pub reason: String,
+}
+
+/// A Computer that answers until it is stopped.
+pub struct Computer {
+    desk: Arc<Desk>,
+    link: Link,
+    seat: Seat,
+    stop: CancellationToken,
+    task: JoinHandle<Ended>,
+}
+
+impl Drop for Computer {
+    fn drop(&mut self) {
+        // The task holds the desk, the desk the servers: all of them end with it.
+        self.stop.cancel();
+    }
+}
+
+impl Computer {
+    /// Connects, starts every server, waits until each is ready or has failed, and joins the office.
+    ///
+    /// A server that fails does not keep the Computer from starting: see [`Computer::servers`].
+    pub async fn start(options: ComputerOptions) -> Result<Self, StartError> {
+        let ComputerOptions { link, seat, config, confirmation } = options;
+        // First the hub: where it refuses us, no process is started in vain.
+        let (link, inbox) = Link::connect(&link, Role::Computer).await?;
+        let (changes, changed) = mpsc::unbounded_channel();
+        let servers = Servers::start(&config, &changes);
+        servers.settled().await;
+        let desk = Arc::new(Desk::new(config, servers, confirmation));
+        let stop = CancellationToken::new();
+        let office = Office { desk: desk.clone(), link: link.clone(), seat: seat.clone() };
+        let task = tokio::spawn(office.run(inbox, changed, stop.clone()));
+        let computer = Self { desk, link, seat, stop, task };
+        if let Err(source) = computer.link.join(&computer.seat).await {
+            let Seat { office, name } = computer.seat.clone();
+            computer.stop().await;
+            return Err(StartError::Join { office, name, source });
+        }
+        Ok(computer)
+    }
+
+    /// Where the Computer sits.
+    pub fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    /// The state of every server.
+    pub fn servers(&self) -> Vec<(String, ServerState)> {
+        self.desk.servers.iter().map(|(name, server)| (name.to_owned(), server.state())).collect()
+    }
+
+    /// Waits until the connection to the hub is over for good.
+    pub async fn ended(&mut self) -> Ended {
+        match (&mut self.task).await {
+            Ok(ended) => ended,
+            Err(e) => Ended { reason: e.to_string() },
+        }
+    }
+
+    /// Leaves the office, stops every server and waits until all processes are gone.
+    pub async fn stop(mut self) {
+        if let Err(error) = self.link.leave(&self.seat.office).await {
+            tracing::debug!(%error, "the seat was not given up in order");
+        }
+        self.stop.cancel();
+        if !self.task.is_finished() {
+            let _ = (&mut self.task).await;
+        }
+        self.link.close().await;
+        self.desk.servers.stop().await;
+    }
+}
+
+/// Reads what the hub sends and announces what changes here.
+struct Office {
+    desk: Arc<Desk>,
+    link: Link,
+    seat: Seat,
+}
+
+impl Office {
+    async fn run(
+        self,
+        mut inbox: Inbox,
+        mut changed: mpsc::UnboundedReceiver<Change>,
+        stop: CancellationToken,
+    ) -> Ended {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return Ended { reason: "stopped".into() },
+                incoming = inbox.recv() => match incoming {
+                    Some(Incoming::Event(event)) => self.desk.receive(event),
+                    Some(Incoming::Connected { reconnected: true, .. }) => self.rejoin(),
+                    Some(Incoming::Connected { .. }) => {}
+                    Some(Incoming::Disconnected(reason)) => tracing::warn!(%reason, "lost the hub"),
+                    Some(Incoming::Closed(reason)) => return Ended { reason: reason.to_string() },
+                    None => return Ended { reason: "the connection is closed".into() },
+                },
+                Some(change) = changed.recv() => self.announce(change).await,
+            }
+        }
+    }
+
+    fn rejoin(&self) {
+        let (link, seat) = (self.link.clone(), self.seat.clone());
+        tokio::spawn(async move {
+            match link.rejoin(&seat).await {
+                Ok(()) => tracing::info!(office = seat.office, name = seat.name, "joined again"),
+                Err(error) => tracing::error!(office = seat.office, name = seat.name, %error, "the seat is lost"),
+            }
+        });
+    }
+
+    async fn announce(&self, change: Change) {
+        let event = match change {
+            Change::Tools => event::UPDATE_TOOL_LIST,
+        };
+        let update = ComputerUpdate { computer: self.seat.name.clone() };
+        if let Err(error) = self.link.emit(event, &update).await {
+            tracing::debug!(%error, event, "not announced");
+        }
+    }
+}

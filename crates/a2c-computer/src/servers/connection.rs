@@ -1,0 +1,255 @@
+//! One MCP server: its process, its state, its tools.
+//!
+//! A task owns the process from start to end; everybody else sees the state and a handle to ask with. The last known
+//! tools stay visible while the server is not ready, so that a list never waits for it.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use a2c_protocol::config::{Input, McpServerConfig, McpTransport, StdioParameters};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest,
+    Implementation, JsonObject, ServerResult, Tool,
+};
+use rmcp::service::{NotificationContext, PeerRequestOptions};
+use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::process::{self, StderrTail};
+use super::state::ServerState;
+use crate::config::inputs::Sources;
+
+/// How long a server may take to start and list its tools.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long listing the tools again may take.
+const LIST_LIMIT: Duration = Duration::from_secs(30);
+
+/// Something that others in the office may want to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The tools are not what they were.
+    Tools,
+}
+
+/// A handle to one MCP server.
+pub(crate) struct Connection {
+    pub(crate) config: McpServerConfig,
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+}
+
+/// What the task and the handles share.
+struct Shared {
+    name: String,
+    state: watch::Sender<ServerState>,
+    peer: RwLock<Option<Peer<RoleClient>>>,
+    tools: RwLock<Arc<[Tool]>>,
+    changes: mpsc::UnboundedSender<Change>,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(crate) enum CallFailure {
+    /// The server does not run.
+    NotReady(ServerState),
+    /// The time was over; the server was told to stop.
+    Timeout,
+    /// The caller gave up; the server was told to stop.
+    Cancelled,
+    /// The server answered with an error, or went away.
+    Failed(String),
+}
+
+impl Connection {
+    /// Starts the server; the state tells how that goes.
+    pub(crate) fn start(config: McpServerConfig, inputs: &[Input], changes: mpsc::UnboundedSender<Change>) -> Self {
+        let initial = if config.disabled { ServerState::Disabled } else { ServerState::Starting };
+        let shared = Arc::new(Shared {
+            name: config.name.clone(),
+            state: watch::Sender::new(initial),
+            peer: RwLock::default(),
+            tools: RwLock::new(Arc::new([])),
+            changes,
+        });
+        let stop = CancellationToken::new();
+        let parameters = stdio_of(&config, inputs);
+        tokio::spawn(run(shared.clone(), config.disabled, parameters, stop.clone()));
+        Self { config, shared, stop }
+    }
+
+    /// The state now.
+    pub(crate) fn state(&self) -> ServerState {
+        self.shared.state.borrow().clone()
+    }
+
+    /// Waits until the server is ready, or will not be.
+    pub(crate) async fn settled(&self) {
+        // An error means that the task is gone, and with it the reason to wait.
+        let _ = self.shared.state.subscribe().wait_for(ServerState::is_settled).await;
+    }
+
+    /// The tools as last listed.
+    pub(crate) fn tools(&self) -> Arc<[Tool]> {
+        self.shared.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs a tool until it answers, its time is over or `cancel` fires.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, CallFailure> {
+        let peer = self.shared.peer.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let peer = peer.ok_or_else(|| CallFailure::NotReady(self.state()))?;
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let failed = |e: ServiceError| match e {
+            ServiceError::Timeout { .. } => CallFailure::Timeout,
+            ServiceError::McpError(e) => CallFailure::Failed(e.message.into_owned()),
+            e => CallFailure::Failed(e.to_string()),
+        };
+        let handle = tokio::select! {
+            sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()) => sent.map_err(failed)?,
+            () = tokio::time::sleep(limit) => return Err(CallFailure::Timeout),
+            () = cancel.cancelled() => return Err(CallFailure::Cancelled),
+        };
+        let (rx, id, peer) = (handle.rx, handle.id, handle.peer);
+        let given_up = tokio::select! {
+            answer = rx => {
+                return match answer {
+                    Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
+                    Ok(Ok(_)) => Err(CallFailure::Failed("the server's answer is not a tool result".into())),
+                    Ok(Err(e)) => Err(failed(e)),
+                    Err(_) => Err(CallFailure::Failed("the server went away before it answered".into())),
+                };
+            }
+            () = tokio::time::sleep(limit) => CallFailure::Timeout,
+            () = cancel.cancelled() => CallFailure::Cancelled,
+        };
+        let reason = match &given_up {
+            CallFailure::Timeout => "timeout",
+            _ => "cancelled by the agent",
+        };
+        // Telling the server must not hold up the answer to the caller.
+        tokio::spawn(async move {
+            let params = rmcp::model::CancelledNotificationParam::new(Some(id), Some(reason.into()));
+            let _ = peer.notify_cancelled(params).await;
+        });
+        Err(given_up)
+    }
+
+    /// Tells the server to stop.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Waits until the server's process is gone.
+    pub(crate) async fn ended(&self) {
+        let _ = self.shared.state.subscribe().wait_for(ServerState::is_over).await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// The parameters of a child process, filled in; otherwise the reason why there are none.
+fn stdio_of(config: &McpServerConfig, inputs: &[Input]) -> Result<StdioParameters, String> {
+    match &config.transport {
+        McpTransport::Stdio(stdio) => {
+            let sources = Sources { inputs, env: &|name| std::env::var(name).ok() };
+            sources.fill(stdio).map_err(|e| e.to_string())
+        }
+        _ => Err("only stdio servers are supported by this version".into()),
+    }
+}
+
+async fn run(shared: Arc<Shared>, disabled: bool, stdio: Result<StdioParameters, String>, stop: CancellationToken) {
+    if disabled {
+        return;
+    }
+    let outcome = match stdio {
+        Ok(stdio) => serve(&shared, &stdio, &stop).await,
+        Err(reason) => Err(reason),
+    };
+    *shared.peer.write().unwrap_or_else(PoisonError::into_inner) = None;
+    let state = match outcome {
+        Ok(()) => ServerState::Stopped,
+        Err(reason) => {
+            tracing::error!(server = shared.name, reason, "MCP server failed");
+            ServerState::Failed { reason }
+        }
+    };
+    shared.state.send_replace(state);
+    let _ = shared.changes.send(Change::Tools);
+}
+
+/// Runs the server from start to end. `Ok` means that it was stopped.
+async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &CancellationToken) -> Result<(), String> {
+    let (transport, stderr) =
+        process::start(&shared.name, stdio).map_err(|e| format!("cannot start '{}': {e}", stdio.command))?;
+    let client = Client(Arc::downgrade(shared));
+    let started = async {
+        let service = client.serve(transport).await.map_err(|e| e.to_string())?;
+        let tools = service.list_all_tools().await.map_err(|e| format!("cannot list its tools: {e}"))?;
+        Ok::<_, String>((service, tools))
+    };
+    let (service, tools) = tokio::select! {
+        started = tokio::time::timeout(START_LIMIT, started) => match started {
+            Ok(Ok(started)) => started,
+            Ok(Err(problem)) => return Err(explain(&problem, &stderr)),
+            Err(_) => return Err(explain(&format!("did not start within {} s", START_LIMIT.as_secs()), &stderr)),
+        },
+        () = stop.cancelled() => return Ok(()),
+    };
+    tracing::info!(server = shared.name, tools = tools.len(), "MCP server ready");
+    *shared.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
+    *shared.peer.write().unwrap_or_else(PoisonError::into_inner) = Some(service.peer().clone());
+    shared.state.send_replace(ServerState::Ready);
+    let _ = shared.changes.send(Change::Tools);
+
+    let end = service.cancellation_token();
+    let mut running = std::pin::pin!(service.waiting());
+    tokio::select! {
+        _ = &mut running => Err(explain("it ended", &stderr)),
+        () = stop.cancelled() => {
+            end.cancel();
+            let _ = running.await;
+            Ok(())
+        }
+    }
+}
+
+fn explain(problem: &str, stderr: &StderrTail) -> String {
+    match stderr.text() {
+        text if text.is_empty() => problem.to_owned(),
+        text => format!("{problem}; it wrote:\n{text}"),
+    }
+}
+
+/// Our side of the MCP conversation.
+struct Client(std::sync::Weak<Shared>);
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("a2c", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
+        let Some(shared) = self.0.upgrade() else { return };
+        match tokio::time::timeout(LIST_LIMIT, context.peer.list_all_tools()).await {
+            Ok(Ok(tools)) => {
+                *shared.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
+                let _ = shared.changes.send(Change::Tools);
+            }
+            Ok(Err(error)) => tracing::warn!(server = shared.name, %error, "cannot list the changed tools"),
+            Err(_) => tracing::warn!(server = shared.name, "listing the changed tools took too long"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A child process that speaks MCP: how it is started, and what it says on standard error.
+
+use std::collections::VecDeque;
+use std::io;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use a2c_protocol::config::StdioParameters;
+use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessGroup};
+use rmcp::transport::TokioChildProcess;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{ChildStderr, Command};
+
+/// What a child inherits of our environment; the rest is none of its business.
+const INHERITED: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
+
+/// How many lines of standard error are kept, and how long each may be.
+const KEPT_LINES: usize = 20;
+const LINE_LIMIT: u64 = 4096;
+
+/// Starts the process in a group of its own, so that its children end with it.
+pub(crate) fn start(name: &str, stdio: &StdioParameters) -> io::Result<(TokioChildProcess, StderrTail)> {
+    let mut command = Command::new(&stdio.command);
+    command.args(&stdio.args).env_clear();
+    command.envs(INHERITED.into_iter().filter_map(|key| Some((key, std::env::var_os(key)?))));
+    command.envs(stdio.env.iter().flatten());
+    if let Some(cwd) = &stdio.cwd {
+        command.current_dir(cwd);
+    }
+    let mut command = CommandWrap::from(command);
+    command.wrap(ProcessGroup::leader()).wrap(KillOnDrop);
+    let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
+    let tail = StderrTail::default();
+    if let Some(stderr) = stderr {
+        tokio::spawn(follow(name.to_owned(), stderr, tail.clone()));
+    }
+    Ok((transport, tail))
+}
+
+/// The last lines of a process's standard error.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StderrTail(Arc<Mutex<VecDeque<String>>>);
+
+impl StderrTail {
+    fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == KEPT_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    /// The lines, for a reason that explains a failure.
+    pub(crate) fn text(&self) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+async fn follow(name: String, stderr: ChildStderr, tail: StderrTail) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A process that never ends its line must not fill our memory: a long line comes in pieces.
+        match (&mut reader).take(LINE_LIMIT).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                tracing::debug!(server = name, "{text}");
+                tail.push(text);
+            }
+        }
+    }
+}
