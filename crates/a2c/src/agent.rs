@@ -1,0 +1,153 @@
+//! `a2c agent`: ask an office, from the command line.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+
+use a2c_agent::{Agent, RequestError};
+use a2c_protocol::event;
+use a2c_protocol::office::ListRoomRet;
+use a2c_protocol::seconds::Seconds;
+use a2c_protocol::tool::{CallToolResult, GetToolsRet};
+use anyhow::{Context as _, Result, anyhow};
+use clap::{Args, Subcommand};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::connection::HubArgs;
+use crate::output;
+
+/// Act as the Agent of an office.
+///
+/// An office has at most one Agent: while another one sits there, this one is refused.
+#[derive(Args)]
+pub(crate) struct AgentArgs {
+    #[command(flatten)]
+    hub: HubArgs,
+
+    /// The Agent's name.
+    #[arg(long, default_value = "a2c", value_name = "NAME")]
+    name: String,
+
+    /// Print answers as JSON, as they were received, one per line; errors too.
+    #[arg(long)]
+    json: bool,
+
+    #[command(subcommand)]
+    ask: Ask,
+}
+
+#[derive(Subcommand)]
+enum Ask {
+    /// Who is in the office.
+    Members,
+    /// The tools of a Computer.
+    Tools {
+        /// The Computer's name.
+        computer: String,
+    },
+    /// Run a tool and print its result. A tool that fails makes this command fail.
+    Call {
+        /// The Computer's name.
+        computer: String,
+        /// The tool's name, as `tools` lists it.
+        tool: String,
+        /// Its arguments, a JSON object; @FILE reads a file, - standard input.
+        #[arg(value_name = "JSON", default_value = "{}")]
+        arguments: String,
+        /// How long the tool may run, in seconds.
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+        timeout: u64,
+    },
+}
+
+pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
+    let question = Question::new(&args.ask)?;
+    let agent = Agent::connect(&args.hub.options(), &args.name).await?;
+    agent.join(&args.hub.office).await.with_context(|| format!("cannot join office '{}'", args.hub.office))?;
+    let answer = agent.request(question.event, question.payload, question.limit).await;
+    agent.close().await;
+    match answer {
+        Ok(answer) if args.json => {
+            output::json(&answer)?;
+            let failed = answer["isError"] == true;
+            Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        }
+        Err(RequestError::Refused(error)) if args.json => {
+            output::json(&error)?;
+            Ok(ExitCode::FAILURE)
+        }
+        answer => show(&args.ask, answer?),
+    }
+}
+
+/// What goes to the hub.
+struct Question {
+    event: &'static str,
+    payload: Map<String, Value>,
+    limit: Seconds,
+}
+
+impl Question {
+    /// Reads everything from the command line before anything is connected.
+    fn new(ask: &Ask) -> Result<Self> {
+        let (event, payload, limit) = match ask {
+            Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
+            Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
+            Ask::Call { computer, tool, arguments, timeout } => {
+                let params = object(arguments)?;
+                let limit = Seconds::new(*timeout)?;
+                let payload = json!({"computer": computer, "tool_name": tool, "params": params, "timeout": limit});
+                (event::TOOL_CALL, payload, limit)
+            }
+        };
+        match payload {
+            Value::Object(payload) => Ok(Self { event, payload, limit }),
+            _ => Err(anyhow!("a request is a JSON object")),
+        }
+    }
+}
+
+/// The arguments of a tool: given in place, in a file, or on standard input.
+pub(crate) fn object(given: &str) -> Result<Map<String, Value>> {
+    let text = match given.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
+        None if given == "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+            text
+        }
+        None => given.to_owned(),
+    };
+    serde_json::from_str(&text).with_context(|| {
+        format!("the tool's arguments are not a JSON object, such as '{{\"text\": \"hello\"}}': {}", excerpt(&text))
+    })
+}
+
+fn excerpt(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
+fn show(ask: &Ask, answer: Value) -> Result<ExitCode> {
+    match ask {
+        Ask::Members => {
+            let answer: ListRoomRet = typed(answer)?;
+            let row = |m: &a2c_protocol::office::SessionInfo| {
+                vec![m.role.to_string(), m.name.clone(), m.a2c_version.map(|v| v.to_string()).unwrap_or_default()]
+            };
+            output::table(&answer.sessions.iter().map(row).collect::<Vec<_>>());
+        }
+        Ask::Tools { .. } => {
+            let answer: GetToolsRet = typed(answer)?;
+            let first_line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+            let rows: Vec<_> = answer.tools.iter().map(|t| vec![t.name.clone(), first_line(&t.description)]).collect();
+            output::table(&rows);
+        }
+        Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn typed<T: DeserializeOwned>(answer: Value) -> Result<T> {
+    serde_json::from_value(answer).context("the answer has the wrong shape")
+}

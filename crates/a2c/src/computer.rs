@@ -1,0 +1,74 @@
+//! `a2c computer`: MCP servers, offered to the Agent of an office.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use a2c_computer::config::ComputerConfig;
+use a2c_computer::{Computer, ComputerOptions, Confirmation, Seat, ServerState};
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::connection::HubArgs;
+use crate::{output, stop};
+
+/// Run a Computer: MCP servers, offered to the Agent of an office.
+///
+/// Prints `ready NAME@OFFICE` on standard output once the Agent can call its tools, logs to standard error, and stops
+/// cleanly on SIGINT and SIGTERM. An MCP server that fails is reported and does not stop the others.
+#[derive(Args)]
+pub(crate) struct ComputerArgs {
+    #[command(flatten)]
+    hub: HubArgs,
+
+    /// The Computer's name in the office.
+    #[arg(long, value_name = "NAME")]
+    name: String,
+
+    /// The MCP servers to run: a JSON file with `servers` (and `inputs`), or with the `mcpServers` of other MCP hosts.
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+
+    /// Run tools without confirmation. Without this, only tools that the configuration marks `auto_apply` run.
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
+    let options = ComputerOptions {
+        link: args.hub.options(),
+        seat: Seat { office: args.hub.office.clone(), name: args.name },
+        config: ComputerConfig::load(&args.config)?,
+        confirmation: if args.yes { Confirmation::Allow } else { Confirmation::Refuse },
+    };
+    let mut computer = tokio::select! {
+        started = Computer::start(options) => started?,
+        stopped = stop::requested() => {
+            stopped?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    report(&computer);
+    let seat = computer.seat();
+    output::line(&format!("ready {}@{}", seat.name, seat.office));
+    tokio::select! {
+        ended = computer.ended() => {
+            computer.stop().await;
+            bail!("the connection to the hub is over: {ended}");
+        }
+        stopped = stop::requested() => {
+            stopped?;
+            tracing::info!("stopping");
+            computer.stop().await;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Says which servers do not run; the log has said why.
+fn report(computer: &Computer) {
+    for (name, state) in computer.servers() {
+        if matches!(state, ServerState::Failed { .. }) {
+            tracing::warn!(server = name, "not available");
+        }
+    }
+}

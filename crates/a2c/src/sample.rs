@@ -1,0 +1,100 @@
+//! A small MCP server, to have something to call.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Serves until standard input ends.
+pub(crate) async fn run() -> Result<ExitCode> {
+    let service = Sample.serve(rmcp::transport::stdio()).await?;
+    service.waiting().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Sample;
+
+#[derive(Deserialize)]
+struct Echo {
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Add {
+    a: f64,
+    b: f64,
+}
+
+#[derive(Deserialize)]
+struct Wait {
+    seconds: f64,
+}
+
+impl ServerHandler for Sample {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("a2c-sample", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(vec![
+            tool("echo", "Gives the text back.", &[("text", "string")]),
+            tool("add", "Adds two numbers.", &[("a", "number"), ("b", "number")]),
+            tool("wait", "Answers after some seconds, or not at all when cancelled.", &[("seconds", "number")]),
+        ]))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let text = match &*request.name {
+            "echo" => parse::<Echo>(arguments)?.text,
+            "add" => {
+                let Add { a, b } = parse(arguments)?;
+                (a + b).to_string()
+            }
+            "wait" => {
+                let Wait { seconds } = parse(arguments)?;
+                let pause = Duration::try_from_secs_f64(seconds)
+                    .map_err(|e| ErrorData::invalid_params(format!("seconds: {e}"), None))?;
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => format!("waited {seconds} s"),
+                    () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+                }
+            }
+            other => return Err(ErrorData::invalid_params(format!("there is no tool named '{other}'"), None)),
+        };
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+    }
+}
+
+fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(arguments).map_err(|e| ErrorData::invalid_params(e.to_string(), None))
+}
+
+fn tool(name: &'static str, description: &'static str, fields: &[(&str, &str)]) -> Tool {
+    let properties: JsonObject = fields.iter().map(|(n, kind)| ((*n).to_owned(), json!({ "type": kind }))).collect();
+    let required: Vec<&str> = fields.iter().map(|(n, _)| *n).collect();
+    let mut schema = JsonObject::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    schema.insert("required".into(), required.into());
+    Tool::new(name, description, Arc::new(schema))
+}

@@ -1,0 +1,86 @@
+//! `a2c server`: a hub.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use a2c_hub::{Auth, Hub, HubConfig};
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::{output, stop};
+
+/// Run a hub.
+///
+/// Prints `ready http://ADDR:PORT` on standard output once clients can connect, logs to standard error, and stops
+/// cleanly on SIGINT and SIGTERM.
+#[derive(Args)]
+pub(crate) struct ServerArgs {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, env = "A2C_LISTEN", default_value = "127.0.0.1:7420", value_name = "ADDR:PORT")]
+    listen: SocketAddr,
+
+    /// Who may connect. Without this: `token` where a token is set, otherwise `none`.
+    #[arg(long, value_enum)]
+    auth: Option<AuthArg>,
+
+    /// The token clients have to show. Prefer the environment variable: arguments are visible to other users.
+    #[arg(long, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    token: Option<String>,
+
+    /// How often clients are pinged, in seconds.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+    ping_interval: u64,
+
+    /// How long a client may take to answer a ping, in seconds.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+    ping_timeout: u64,
+
+    /// How long a request that names no limit of its own may take, in seconds.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+    call_timeout: u64,
+
+    /// The largest request or answer that is passed on, in bytes.
+    #[arg(long, default_value_t = 16 << 20, value_parser = clap::value_parser!(u64).range(1024..=1 << 30), value_name = "BYTES")]
+    max_payload: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AuthArg {
+    /// Everybody; on a loopback address only.
+    None,
+    /// Whoever shows the token.
+    Token,
+}
+
+pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
+    let hub = Hub::start(config(args)?).await?;
+    tracing::info!(address = %hub.address(), "hub listening");
+    output::line(&format!("ready {}", hub.url()));
+    stop::requested().await?;
+    tracing::info!("stopping");
+    hub.shutdown().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn config(args: ServerArgs) -> Result<HubConfig> {
+    let token = args.token.filter(|t| !t.is_empty());
+    let auth = match (args.auth, token) {
+        (Some(AuthArg::None), _) | (None, None) => Auth::None,
+        (Some(AuthArg::Token) | None, Some(token)) => Auth::Token(token),
+        (Some(AuthArg::Token), None) => bail!("--auth token needs a token: set A2C_TOKEN"),
+    };
+    if matches!(auth, Auth::None) && !args.listen.ip().is_loopback() {
+        bail!(
+            "refusing to listen on {} without authentication: set A2C_TOKEN, or listen on a loopback address",
+            args.listen
+        );
+    }
+    let mut config = HubConfig::on(args.listen);
+    config.auth = auth;
+    config.ping_interval = Duration::from_secs(args.ping_interval);
+    config.ping_timeout = Duration::from_secs(args.ping_timeout);
+    config.call_timeout = Duration::from_secs(args.call_timeout);
+    config.limits.max_payload = usize::try_from(args.max_payload)?;
+    Ok(config)
+}

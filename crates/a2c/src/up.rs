@@ -1,0 +1,119 @@
+//! `a2c up`: everything together, to see it work.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use a2c_agent::Agent;
+use a2c_computer::config::ComputerConfig;
+use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
+use a2c_hub::{Hub, HubConfig};
+use a2c_protocol::seconds::Seconds;
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::{agent, output, stop};
+
+/// Run a hub, a Computer and a sample MCP server together, to see everything work.
+///
+/// The hub listens on a loopback address without authentication, the Computer runs tools without asking. Stop it with
+/// Ctrl-C; with --call it stops by itself.
+#[derive(Args)]
+pub(crate) struct UpArgs {
+    /// Where the hub listens; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR:PORT", value_parser = loopback)]
+    listen: SocketAddr,
+
+    /// The office everybody meets in.
+    #[arg(long, default_value = "demo", value_name = "ID")]
+    office: String,
+
+    /// The Computer's name.
+    #[arg(long, default_value = "desk", value_name = "NAME")]
+    name: String,
+
+    /// Run the MCP servers of this file instead of the sample.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Call this tool with these arguments as an Agent, print the result and stop. The sample has `echo {text}`,
+    /// `add {a, b}` and `wait {seconds}`.
+    #[arg(long, num_args = 2, value_names = ["TOOL", "JSON"])]
+    call: Option<Vec<String>>,
+
+    /// How long the tool of --call may run, in seconds.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+    timeout: u64,
+}
+
+/// Without authentication, everybody who reaches the hub may use the Computer.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text.parse().map_err(|_| "write ADDR:PORT, such as 127.0.0.1:7420".to_owned())?;
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    Err("only a loopback address: for others run `a2c server` with A2C_TOKEN and `a2c computer`".into())
+}
+
+pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
+    let call = args.call.as_deref().map(|call| Ok::<_, anyhow::Error>((call[0].clone(), agent::object(&call[1])?)));
+    let call = call.transpose()?;
+    let config = match &args.config {
+        Some(file) => ComputerConfig::load(file)?,
+        None => sample_config()?,
+    };
+    let hub = Hub::start(HubConfig::on(args.listen)).await?;
+    let options = ComputerOptions {
+        link: LinkOptions::new(hub.url()),
+        seat: Seat { office: args.office.clone(), name: args.name.clone() },
+        config,
+        confirmation: Confirmation::Allow,
+    };
+    let computer = tokio::select! {
+        started = Computer::start(options) => started?,
+        stopped = stop::requested() => {
+            stopped?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    let outcome = match call {
+        Some((tool, params)) => tokio::select! {
+            outcome = call_once(&hub, &args, &tool, params) => outcome,
+            stopped = stop::requested() => stopped.map(|()| ExitCode::FAILURE),
+        },
+        None => {
+            welcome(&hub, &args);
+            stop::requested().await.map(|()| ExitCode::SUCCESS)
+        }
+    };
+    computer.stop().await;
+    hub.shutdown().await;
+    outcome
+}
+
+async fn call_once(hub: &Hub, args: &UpArgs, tool: &str, params: Map<String, Value>) -> Result<ExitCode> {
+    let agent = Agent::connect(&LinkOptions::new(hub.url()), "up").await?;
+    agent.join(&args.office).await.context("cannot join the office")?;
+    let result = agent.call_tool(&args.name, tool, params, Seconds::new(args.timeout)?).await;
+    agent.close().await;
+    output::tool_result(&result?)
+}
+
+fn welcome(hub: &Hub, args: &UpArgs) {
+    let (url, office, name) = (hub.url(), &args.office, &args.name);
+    output::line(&format!("ready {url}"));
+    eprintln!("Computer '{name}' sits in office '{office}'. Try, in another terminal:");
+    eprintln!("  a2c agent --url {url} --office {office} tools {name}");
+    eprintln!("  a2c agent --url {url} --office {office} call {name} echo '{{\"text\": \"hello\"}}'");
+    eprintln!("Stop with Ctrl-C.");
+}
+
+/// The sample is this very program, run once more.
+fn sample_config() -> Result<ComputerConfig> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let config = serde_json::json!({
+        "servers": {"sample": {"type": "stdio", "server_parameters": {"command": program, "args": ["sample-server"]}}}
+    });
+    ComputerConfig::parse(&config.to_string()).map_err(anyhow::Error::msg)
+}

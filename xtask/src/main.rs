@@ -1,0 +1,127 @@
+//! Automation: the same commands for people and for CI.
+
+use std::ffi::OsStr;
+use std::process::{Command, ExitCode, Stdio};
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test [ARGS]   Set up the Python and Node environments of the tests, then run all tests.
+                ARGS go to the test runner (cargo-nextest where installed, else cargo test).
+  ci            What CI runs: formatting, clippy, documentation, tests.
+  bench NAME    Run a benchmark in release mode and print its figures: calls.
+  fuzz SECONDS  Run every fuzz target for so long (needs cargo-fuzz).";
+
+/// A step that failed; it has said why.
+struct Failed;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match args.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    let outcome = match (command, rest) {
+        ("test", rest) => test(rest),
+        ("ci", []) => ci(),
+        ("bench", [name]) => bench(name),
+        ("fuzz", [seconds]) => fuzz(seconds),
+        _ => {
+            eprintln!("{HELP}");
+            return if matches!(command, "help" | "--help" | "-h") { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed) => ExitCode::FAILURE,
+    }
+}
+
+fn test(args: &[String]) -> Result<(), Failed> {
+    step("setting up the test environments");
+    a2c_testbed::setup_all();
+    if has_nextest() {
+        run("cargo", ["nextest", "run", "--workspace"].into_iter().chain(args.iter().map(String::as_str)))?;
+    } else {
+        let targets = ["test", "--workspace", "--lib", "--bins", "--tests"];
+        run("cargo", targets.into_iter().chain(args.iter().map(String::as_str)))?;
+    }
+    // Examples in the documentation are tests too; nextest does not run them.
+    if args.is_empty() { run("cargo", ["test", "--workspace", "--doc", "--quiet"]) } else { Ok(()) }
+}
+
+fn ci() -> Result<(), Failed> {
+    run("cargo", ["fmt", "--all", "--check"])?;
+    run("cargo", ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    step("cargo doc");
+    checked(
+        cargo()
+            .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
+    test(&[])
+}
+
+fn bench(name: &str) -> Result<(), Failed> {
+    let package = match name {
+        "calls" => "a2c",
+        other => {
+            eprintln!("there is no benchmark named '{other}'\n\n{HELP}");
+            return Err(Failed);
+        }
+    };
+    run("cargo", ["bench", "--package", package, "--bench", name])
+}
+
+fn fuzz(seconds: &str) -> Result<(), Failed> {
+    for target in ["window_uri", "dpe_uri", "request_decoders"] {
+        step(&format!("fuzzing {target}"));
+        let limit = format!("-max_total_time={seconds}");
+        // The fuzzer needs unstable compiler flags; this takes them from a stable toolchain.
+        let fuzz = a2c_testbed::workspace_root().join("fuzz");
+        checked(
+            cargo()
+                .args(["fuzz", "run", "--fuzz-dir", ".", target, "--", &limit])
+                .env("RUSTC_BOOTSTRAP", "1")
+                .current_dir(fuzz),
+        )?;
+    }
+    Ok(())
+}
+
+fn has_nextest() -> bool {
+    let probe = cargo().args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    probe.is_ok_and(|status| status.success())
+}
+
+fn run<S: AsRef<OsStr>>(program: &str, args: impl IntoIterator<Item = S>) -> Result<(), Failed> {
+    let mut command = if program == "cargo" { cargo() } else { Command::new(program) };
+    command.args(args);
+    let words: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
+    step(&format!("{program} {}", words.join(" ")));
+    checked(&mut command)
+}
+
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(a2c_testbed::workspace_root());
+    command
+}
+
+fn checked(command: &mut Command) -> Result<(), Failed> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => {
+            eprintln!("xtask: {:?} ended with {status}", command.get_program());
+            Err(Failed)
+        }
+        Err(error) => {
+            eprintln!("xtask: cannot run {:?}: {error}", command.get_program());
+            Err(Failed)
+        }
+    }
+}
+
+fn step(what: &str) {
+    eprintln!("xtask: {what}");
+}
