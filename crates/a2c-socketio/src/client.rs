@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
 
 use crate::conn::Conn;
 use crate::dial::Dialer;
@@ -67,10 +66,18 @@ impl Client {
     /// Sends an event and waits for its acknowledgement. Dropping the future forgets the call.
     pub async fn call(&self, name: &str, payload: Payload, timeout: Duration) -> Result<Payload, CallError> {
         let conn = self.conn().ok_or(CallError::NotConnected)?;
-        let deadline = Instant::now() + timeout;
-        let waiter =
-            timeout_at(deadline, conn.request(name, payload)).await.map_err(|_| CallError::Congested(timeout))??;
-        timeout_at(deadline, waiter.answer()).await.map_err(|_| CallError::Timeout(timeout))?
+        let mut queued = false;
+        let answered = tokio::time::timeout(timeout, async {
+            let waiter = conn.request(name, payload).await?;
+            queued = true;
+            waiter.answer().await
+        })
+        .await;
+        match answered {
+            Ok(outcome) => outcome,
+            Err(_) if queued => Err(CallError::Timeout(timeout)),
+            Err(_) => Err(CallError::Congested(timeout)),
+        }
     }
 
     /// Closes the connection: what is queued is sent, the server is told, the background task

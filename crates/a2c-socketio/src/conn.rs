@@ -165,7 +165,10 @@ impl AckReply {
 
     /// Queues the answer. When the link the event came from has ended, nothing is sent and
     /// [`EmitError::NotConnected`] is returned, even if a newer link is up.
-    pub async fn send(self, payload: Payload) -> Result<(), EmitError> {
+    ///
+    /// After [`EmitError::TooLarge`] nothing was sent and a smaller answer can be; after success the
+    /// event is answered, and a server ignores further answers.
+    pub async fn send(&self, payload: Payload) -> Result<(), EmitError> {
         let packet = Outgoing::ack(&self.conn.namespace, self.id, payload);
         self.conn.send(packet).await
     }

@@ -197,3 +197,24 @@ impl fmt::Debug for Options {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let options = Options::new("http://user:s3cret@h")
+            .query("token", "s3cret")
+            .header("authorization", "s3cret")
+            .auth("s3cret");
+        assert!(!format!("{options:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn the_first_mistake_is_kept() {
+        let options = Options::new("http://h").namespace("chat").query("sid", "x");
+        let mistake = options.check().unwrap_err().to_string();
+        assert!(mistake.contains("a namespace starts with"), "{mistake}");
+    }
+}

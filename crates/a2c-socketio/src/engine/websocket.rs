@@ -4,7 +4,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use reqwest::Upgraded;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
@@ -72,6 +72,9 @@ fn reason(error: Error) -> DisconnectReason {
         Error::ConnectionClosed | Error::AlreadyClosed => DisconnectReason::ServerClosed(None),
         Error::Capacity(CapacityError::MessageTooLong { max_size, .. }) => {
             DisconnectReason::Limit { what: "a message with a size", limit: max_size }
+        }
+        error @ Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            DisconnectReason::Transport(error.into())
         }
         Error::Protocol(error) => DisconnectReason::Protocol(error.to_string()),
         Error::Utf8(_) => DisconnectReason::Protocol("a text frame that is not UTF-8".into()),

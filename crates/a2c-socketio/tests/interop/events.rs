@@ -1,11 +1,11 @@
 //! Events and acknowledgements, one at a time and in bulk.
 
-use a2c_socketio::{CallError, Payload};
+use a2c_socketio::{CallError, Payload, Transport};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use crate::peers::{Case, PATIENCE, connect, event, everywhere};
+use crate::peers::{Case, PATIENCE, Server, connect, event, everywhere};
 
 everywhere!(
     an_event_comes_back,
@@ -19,6 +19,7 @@ everywhere!(
     a_call_without_answer_times_out,
     another_namespace,
     heartbeats_keep_an_idle_link,
+    without_an_inbox_events_are_let_go,
 );
 
 async fn an_event_comes_back(case: Case) {
@@ -130,4 +131,32 @@ async fn another_namespace(case: Case) {
     let echo = event(&mut inbox, "echo").await;
     assert_eq!(echo.payload.get::<String>(0).unwrap(), "here");
     assert!(client.call("two", Payload::empty(), PATIENCE).await.is_ok());
+}
+
+async fn without_an_inbox_events_are_let_go(case: Case) {
+    let ((client, inbox), _) = connect(case.options().inbox_capacity(10)).await;
+    drop(inbox);
+    client.emit("burst", Payload::json(&100).unwrap()).await.unwrap();
+    let answer = client.call("two", Payload::empty(), PATIENCE).await;
+    assert_eq!(answer.unwrap().len(), 2);
+    assert!(client.is_connected());
+}
+
+/// Many threads number, queue and await calls at the same time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_from_many_tasks() {
+    let case = Case { server: Server::Node, transport: Transport::Websocket };
+    let (client, _inbox) = case.connect().await;
+    let tasks = (0..100).map(|task| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            for i in task * 100..(task + 1) * 100 {
+                let answer = client.call("echo_ack", Payload::json(&i).unwrap(), PATIENCE).await;
+                assert_eq!(answer.unwrap().get::<usize>(0).unwrap(), i);
+            }
+        })
+    });
+    for task in join_all(tasks).await {
+        task.unwrap();
+    }
 }

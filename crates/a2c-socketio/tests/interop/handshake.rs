@@ -54,7 +54,7 @@ async fn a_refused_namespace_says_why(case: Case) {
 }
 
 async fn a_refused_handshake_keeps_status_headers_and_body(case: Case) {
-    let refused = Client::connect(case.options().query("refuse", "4008")).await;
+    let refused = Client::connect(case.options().query("refuse", "1234")).await;
     let error = refused.unwrap_err();
     assert!(error.is_final());
     let ConnectError::Http(refusal) = error else {
@@ -63,7 +63,7 @@ async fn a_refused_handshake_keeps_status_headers_and_body(case: Case) {
     assert_eq!(refusal.status.as_u16(), 400);
     assert_eq!(refusal.headers["x-reason"], "test");
     let body: Value = serde_json::from_slice(&refusal.body).unwrap();
-    let expected = json!({"code": 4008, "message": "refused by the test"});
+    let expected = json!({"code": 1234, "message": "refused by the test"});
     assert_eq!(body, expected);
 }
 
