@@ -79,20 +79,21 @@ impl Computer {
         let ComputerOptions { link, seat, config, confirmation } = options;
         // First the hub: where it refuses us, no process is started in vain.
         let (link, inbox) = Link::connect(&link, Role::Computer).await?;
-        let (changes, changed) = mpsc::unbounded_channel();
+        let (changes, mut changed) = mpsc::unbounded_channel();
         let servers = Servers::start(&config, &changes);
         servers.settled().await;
+        // Whoever sees us enter asks for our tools: what changed before is no news.
+        while changed.try_recv().is_ok() {}
+        if let Err(source) = link.join(&seat).await {
+            servers.stop().await;
+            let Seat { office, name } = seat;
+            return Err(StartError::Join { office, name, source });
+        }
         let desk = Arc::new(Desk::new(config, servers, confirmation));
         let stop = CancellationToken::new();
         let office = Office { desk: desk.clone(), link: link.clone(), seat: seat.clone() };
         let task = tokio::spawn(office.run(inbox, changed, stop.clone()));
-        let computer = Self { desk, link, seat, stop, task };
-        if let Err(source) = computer.link.join(&computer.seat).await {
-            let Seat { office, name } = computer.seat.clone();
-            computer.stop().await;
-            return Err(StartError::Join { office, name, source });
-        }
-        Ok(computer)
+        Ok(Self { desk, link, seat, stop, task })
     }
 
     /// Where the Computer sits.
@@ -160,9 +161,15 @@ impl Office {
     fn rejoin(&self) {
         let (link, seat) = (self.link.clone(), self.seat.clone());
         tokio::spawn(async move {
-            match link.rejoin(&seat).await {
-                Ok(()) => tracing::info!(office = seat.office, name = seat.name, "joined again"),
-                Err(error) => tracing::error!(office = seat.office, name = seat.name, %error, "the seat is lost"),
+            let (office, name) = (&seat.office, &seat.name);
+            loop {
+                match link.rejoin(&seat).await {
+                    Ok(()) => return tracing::info!(office, name, "joined again"),
+                    // Somebody else may sit there now. A Computer without a seat is of no use: it keeps asking.
+                    Err(JoinError::Refused(reason)) => tracing::error!(office, name, reason, "the seat is taken"),
+                    // The connection is lost again; the next one brings the next attempt.
+                    Err(JoinError::Request(error)) => return tracing::debug!(%error, "could not join again"),
+                }
             }
         });
     }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a2c_link::{AckReply, Event, Payload};
+use a2c_link::{AckReply, EmitError, Event, Payload};
 use a2c_protocol::config::{GetConfigReq, GetConfigRet};
 use a2c_protocol::notification::{Notification, ToolCallCancel};
-use a2c_protocol::request::{self, Request};
+use a2c_protocol::request;
 use a2c_protocol::tool::{CallToolResult, GetToolsReq, GetToolsRet, ToolCallReq};
-use a2c_protocol::{ErrorBody, event};
+use a2c_protocol::{ErrorBody, ErrorCode, event};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -32,62 +32,83 @@ struct CallKey {
     req_id: String,
 }
 
+/// A call from its arrival to its answer.
+struct RunningCall {
+    key: CallKey,
+    request: ToolCallReq,
+    cancel: CancellationToken,
+}
+
 impl Desk {
     pub(crate) fn new(config: ComputerConfig, servers: Servers, confirmation: Confirmation) -> Self {
         Self { config, servers, confirmation, running: Mutex::default() }
     }
 
-    /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays nobody.
+    /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays nobody; what
+    /// has to happen in the order of arrival happens here.
     pub(crate) fn receive(self: &Arc<Self>, event: Event) {
         let Event { name, payload, ack } = event;
-        if let Some(ack) = ack {
-            let desk = self.clone();
-            tokio::spawn(async move { desk.answer(&name, &payload, ack).await });
-        } else if let Some(Ok(Notification::ToolCallCancel(cancel))) = Notification::decode(&name, text_of(&payload)) {
-            self.cancel(cancel);
-        }
-    }
-
-    async fn answer(&self, event: &str, payload: &Payload, ack: AckReply) {
-        let json = text_of(payload);
-        let answer = match event {
-            event::TOOL_CALL => self.tool_call(json).await.and_then(|answer| encode(&answer)),
-            event::GET_TOOLS => self.get_tools(json).and_then(|answer| encode(&answer)),
-            event::GET_CONFIG => self.get_config(json).and_then(|answer| encode(&answer)),
-            other => Err(ErrorBody::bad_request(format!("this computer does not answer {other}"))),
-        };
-        let answer = answer.or_else(|error| encode(&error));
-        match answer {
-            Ok(payload) => {
-                if let Err(error) = ack.send(payload).await {
-                    tracing::warn!(event, %error, "the answer did not reach the hub");
+        let json = text_of(&payload);
+        match (name.as_str(), ack) {
+            (event::TOOL_CALL, Some(ack)) => {
+                // Registered before the next event is looked at: that one may be its cancellation.
+                let call = request::decode::<ToolCallReq>(json).map(|request| self.register(request));
+                let desk = self.clone();
+                tokio::spawn(async move {
+                    match call {
+                        Ok(call) => reply(event::TOOL_CALL, &desk.run(call).await, ack).await,
+                        Err(error) => reply(event::TOOL_CALL, &error, ack).await,
+                    }
+                });
+            }
+            (_, Some(ack)) => {
+                let desk = self.clone();
+                tokio::spawn(async move { desk.answer(&name, text_of(&payload), ack).await });
+            }
+            (_, None) => {
+                if let Some(Ok(Notification::ToolCallCancel(cancel))) = Notification::decode(&name, json) {
+                    self.cancel(cancel);
                 }
             }
-            Err(error) => tracing::error!(event, %error, "an answer could not be written"),
         }
     }
 
-    async fn tool_call(&self, json: &str) -> Result<CallToolResult, ErrorBody> {
-        let request: ToolCallReq = decode(json)?;
-        let key = CallKey { agent: request.agent, req_id: request.req_id };
+    async fn answer(&self, event: &str, json: &str, ack: AckReply) {
+        match event {
+            event::GET_TOOLS => respond(event, self.get_tools(json), ack).await,
+            event::GET_CONFIG => respond(event, self.get_config(json), ack).await,
+            other => {
+                let error = ErrorBody::bad_request(format!("this computer does not answer {other}"));
+                reply(event, &error, ack).await;
+            }
+        }
+    }
+
+    fn register(&self, request: ToolCallReq) -> RunningCall {
+        let key = CallKey { agent: request.agent.clone(), req_id: request.req_id.clone() };
         let cancel = CancellationToken::new();
         self.running().insert(key.clone(), cancel.clone());
+        RunningCall { key, request, cancel }
+    }
+
+    async fn run(&self, call: RunningCall) -> CallToolResult {
+        let RunningCall { key, request, cancel } = call;
         let limit = request.timeout.duration();
         let result =
             call::run(&self.servers, &request.tool_name, request.params, limit, self.confirmation, &cancel).await;
         self.running().remove(&key);
         tracing::info!(tool = request.tool_name, agent = key.agent, is_error = result.is_error, "tool call");
-        Ok(result)
+        result
     }
 
     fn get_tools(&self, json: &str) -> Result<GetToolsRet, ErrorBody> {
-        let request: GetToolsReq = decode(json)?;
+        let request: GetToolsReq = request::decode(json)?;
         let tools = call::listed(&self.servers).iter().map(crate::tools::listing::Listed::to_smcp).collect();
         Ok(GetToolsRet { tools, req_id: request.req_id })
     }
 
     fn get_config(&self, json: &str) -> Result<GetConfigRet, ErrorBody> {
-        let request: GetConfigReq = decode(json)?;
+        let request: GetConfigReq = request::decode(json)?;
         let inputs: Vec<_> = self.config.inputs.iter().map(a2c_protocol::config::Input::redacted).collect();
         let servers = self.config.servers.iter().map(|(name, server)| (name.clone(), server.redacted())).collect();
         Ok(GetConfigRet { inputs: (!inputs.is_empty()).then_some(inputs), servers, req_id: Some(request.req_id) })
@@ -109,10 +130,28 @@ fn text_of(payload: &Payload) -> &str {
     payload.raw(0).map_or("null", |raw| raw.get())
 }
 
-fn decode<R: Request>(json: &str) -> Result<R, ErrorBody> {
-    request::decode(json)
+async fn respond<T: Serialize>(event: &str, answer: Result<T, ErrorBody>, ack: AckReply) {
+    match answer {
+        Ok(answer) => reply(event, &answer, ack).await,
+        Err(error) => reply(event, &error, ack).await,
+    }
 }
 
-fn encode(answer: &impl Serialize) -> Result<Payload, ErrorBody> {
-    Payload::json(answer).map_err(|e| ErrorBody::new(a2c_protocol::ErrorCode::Internal, e.to_string()))
+async fn reply(event: &str, answer: &impl Serialize, ack: AckReply) {
+    let payload = match Payload::json(answer) {
+        Ok(payload) => payload,
+        Err(error) => return tracing::error!(event, %error, "an answer could not be written"),
+    };
+    let mut sent = ack.send(payload).await;
+    if let Err(EmitError::TooLarge { size, limit }) = sent {
+        // Silence would leave the Agent waiting for something that never comes.
+        let message = format!("the answer of {size} bytes is over the hub's limit of {limit} bytes");
+        let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
+        if let Ok(payload) = Payload::json(&error) {
+            sent = ack.send(payload).await;
+        }
+    }
+    if let Err(error) = sent {
+        tracing::warn!(event, %error, "the answer did not reach the hub");
+    }
 }

@@ -186,8 +186,8 @@ async fn run(shared: Arc<Shared>, disabled: bool, stdio: Result<StdioParameters,
             ServerState::Failed { reason }
         }
     };
-    shared.state.send_replace(state);
     let _ = shared.changes.send(Change::Tools);
+    shared.state.send_replace(state);
 }
 
 /// Runs the server from start to end. `Ok` means that it was stopped.
@@ -203,21 +203,22 @@ async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &Cancellatio
     let (service, tools) = tokio::select! {
         started = tokio::time::timeout(START_LIMIT, started) => match started {
             Ok(Ok(started)) => started,
-            Ok(Err(problem)) => return Err(explain(&problem, &stderr)),
-            Err(_) => return Err(explain(&format!("did not start within {} s", START_LIMIT.as_secs()), &stderr)),
+            Ok(Err(problem)) => return Err(explain(&problem, stderr).await),
+            Err(_) => return Err(explain(&format!("did not start within {} s", START_LIMIT.as_secs()), stderr).await),
         },
         () = stop.cancelled() => return Ok(()),
     };
     tracing::info!(server = shared.name, tools = tools.len(), "MCP server ready");
     *shared.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
     *shared.peer.write().unwrap_or_else(PoisonError::into_inner) = Some(service.peer().clone());
-    shared.state.send_replace(ServerState::Ready);
+    // First the change, then the state: who waits for the state knows that the change has been told.
     let _ = shared.changes.send(Change::Tools);
+    shared.state.send_replace(ServerState::Ready);
 
     let end = service.cancellation_token();
     let mut running = std::pin::pin!(service.waiting());
     tokio::select! {
-        _ = &mut running => Err(explain("it ended", &stderr)),
+        _ = &mut running => Err(explain("it ended", stderr).await),
         () = stop.cancelled() => {
             end.cancel();
             let _ = running.await;
@@ -226,8 +227,8 @@ async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &Cancellatio
     }
 }
 
-fn explain(problem: &str, stderr: &StderrTail) -> String {
-    match stderr.text() {
+async fn explain(problem: &str, stderr: StderrTail) -> String {
+    match stderr.last_words().await {
         text if text.is_empty() => problem.to_owned(),
         text => format!("{problem}; it wrote:\n{text}"),
     }

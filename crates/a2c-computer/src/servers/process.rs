@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::io;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use a2c_protocol::config::StdioParameters;
 use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessGroup};
 use rmcp::transport::TokioChildProcess;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{ChildStderr, Command};
+use tokio::task::JoinHandle;
 
 /// What a child inherits of our environment; the rest is none of its business.
 const INHERITED: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
@@ -17,6 +19,9 @@ const INHERITED: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHEL
 /// How many lines of standard error are kept, and how long each may be.
 const KEPT_LINES: usize = 20;
 const LINE_LIMIT: u64 = 4096;
+
+/// How long the last words of a process are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Starts the process in a group of its own, so that its children end with it.
 pub(crate) fn start(name: &str, stdio: &StdioParameters) -> io::Result<(TokioChildProcess, StderrTail)> {
@@ -30,34 +35,32 @@ pub(crate) fn start(name: &str, stdio: &StdioParameters) -> io::Result<(TokioChi
     let mut command = CommandWrap::from(command);
     command.wrap(ProcessGroup::leader()).wrap(KillOnDrop);
     let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
-    let tail = StderrTail::default();
-    if let Some(stderr) = stderr {
-        tokio::spawn(follow(name.to_owned(), stderr, tail.clone()));
-    }
-    Ok((transport, tail))
+    let lines = Lines::default();
+    let reader = stderr.map(|stderr| tokio::spawn(follow(name.to_owned(), stderr, lines.clone())));
+    Ok((transport, StderrTail { lines, reader }))
 }
 
+type Lines = Arc<Mutex<VecDeque<String>>>;
+
 /// The last lines of a process's standard error.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct StderrTail(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct StderrTail {
+    lines: Lines,
+    reader: Option<JoinHandle<()>>,
+}
 
 impl StderrTail {
-    fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == KEPT_LINES {
-            lines.pop_front();
+    /// The lines, for a reason that explains a failure. A process that has just ended may have more to say than was
+    /// read so far.
+    pub(crate) async fn last_words(self) -> String {
+        if let Some(reader) = self.reader {
+            let _ = tokio::time::timeout(LAST_WORDS, reader).await;
         }
-        lines.push_back(line);
-    }
-
-    /// The lines, for a reason that explains a failure.
-    pub(crate) fn text(&self) -> String {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 
-async fn follow(name: String, stderr: ChildStderr, tail: StderrTail) {
+async fn follow(name: String, stderr: ChildStderr, lines: Lines) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -68,7 +71,11 @@ async fn follow(name: String, stderr: ChildStderr, tail: StderrTail) {
             Ok(_) => {
                 let text = String::from_utf8_lossy(&line).trim_end().to_owned();
                 tracing::debug!(server = name, "{text}");
-                tail.push(text);
+                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+                if lines.len() == KEPT_LINES {
+                    lines.pop_front();
+                }
+                lines.push_back(text);
             }
         }
     }
