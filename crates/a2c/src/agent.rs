@@ -29,7 +29,7 @@ pub(crate) struct AgentArgs {
     name: String,
 
     /// Print answers as JSON, as they were received, one per line; errors too.
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
 
     #[command(subcommand)]

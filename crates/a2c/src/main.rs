@@ -9,6 +9,7 @@ mod server;
 mod stop;
 mod up;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -73,7 +74,12 @@ async fn main() -> ExitCode {
         Ok(filter) => filter,
         Err(error) => return output::fail(&anyhow::anyhow!("--log: {error}")),
     };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
     let outcome = match cli.command {
         Command::Up(args) => up::run(args).await,
         Command::Server(args) => server::run(args).await,
