@@ -1,0 +1,41 @@
+"""What a client library sees of a refused handshake, on either transport.
+
+Usage: python sdk_refused.py '{"url": "http://127.0.0.1:1"}'
+"""
+
+import asyncio
+import json
+import sys
+
+import aiohttp
+from sdk_stage import play
+
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
+class Visitor:
+    def __init__(self, url):
+        self.url = url
+
+    async def knock(self, path, transport, query):
+        url = f"{self.url}/{path}/?EIO=4&transport={transport}&{query}"
+        headers = UPGRADE if transport == "websocket" else {}
+        async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
+            return {
+                "status": answer.status,
+                "code": answer.headers.get("X-A2C-Error-Code"),
+                "body": await answer.json(),
+            }
+
+
+async def main():
+    await play(Visitor(**json.loads(sys.argv[1])))
+
+
+asyncio.run(main())
