@@ -1,4 +1,5 @@
 //! The command line that scripts rely on.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod support;
 
@@ -92,7 +93,7 @@ fn a_hub_stops_cleanly_and_frees_its_port() {
 fn tools_need_a_confirmation_unless_they_are_marked() {
     let hub = hub();
     let config = Config::sample(
-        json!({"tool_meta": {"add": {"auto_apply": true, "alias": "plus"}}, "forbidden_tools": ["wait"]}),
+        &json!({"tool_meta": {"add": {"auto_apply": true, "alias": "plus"}}, "forbidden_tools": ["wait"]}),
     );
     let args = ["computer", "--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg()];
     let _desk = a2c_testbed::Peer::ready(a2c(&args));

@@ -2,6 +2,7 @@
 //!
 //! The whole product in one process, with only the sample MCP server outside: hub, Computer and Agent share a runtime,
 //! so that answers race with the code that waits for them as closely as they can.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

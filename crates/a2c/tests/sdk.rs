@@ -1,4 +1,5 @@
 //! Agent and Computer as libraries, against a hub in the same process.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::time::Duration;
 

@@ -72,7 +72,7 @@ impl Config {
     }
 
     /// The sample server, with more keys for its entry.
-    pub(crate) fn sample(extra: serde_json::Value) -> Self {
+    pub(crate) fn sample(extra: &serde_json::Value) -> Self {
         let mut server = serde_json::json!({
             "type": "stdio",
             "server_parameters": {"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]}
@@ -88,7 +88,7 @@ impl Config {
 
 /// A Computer named `desk` that runs the sample without asking.
 pub(crate) fn computer(hub: &Peer, office: &str) -> (Peer, Config) {
-    let config = Config::sample(serde_json::json!({}));
+    let config = Config::sample(&serde_json::json!({}));
     let args =
         ["computer", "--url", hub.address(), "--office", office, "--name", "desk", "--config", config.arg(), "--yes"];
     (Peer::ready(a2c(&args)), config)
