@@ -93,19 +93,25 @@ impl Hub {
         let address = listener.local_addr().map_err(failed)?;
 
         let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout));
+        let stop = CancellationToken::new();
         let wire = Wire {
             switchboard: switchboard.clone(),
             limits: config.limits,
             auth: config.auth.clone(),
             connect_timeout: config.ping_interval + config.ping_timeout,
+            stop: stop.clone(),
         };
         let router = http::router(Arc::new(wire), engine_config(&config));
-        let stop = CancellationToken::new();
+        #[cfg(target_os = "linux")]
+        let patience = config.ping_interval + config.ping_timeout;
         let server = tokio::spawn(
             axum::serve(
-                axum::serve::ListenerExt::tap_io(listener, |stream| {
+                axum::serve::ListenerExt::tap_io(listener, move |stream| {
                     // Small packets go out at once: a call is a round trip, not a stream.
                     let _ = stream.set_nodelay(true);
+                    // The engine notices a silent peer, but cannot drop it while it waits to write to it.
+                    #[cfg(target_os = "linux")]
+                    let _ = socket2::SockRef::from(&*stream).set_tcp_user_timeout(Some(patience));
                 }),
                 router,
             )

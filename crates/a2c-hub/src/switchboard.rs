@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::notification::{OfficeChange, ToolCallCancel};
-use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, SessionInfo};
+use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, MAX_NAME, SessionInfo};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role, Version, request};
 use bytes::Bytes;
@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use crate::limits::Limits;
 use crate::office::{ConnId, Joined, Offices, Seat, Unreachable};
 use crate::route::calls::{AlreadyRunning, Call, CallId, Calls};
-use crate::route::envelope::{Envelope, EventBody, stamp};
+use crate::route::envelope::{Announcement, Envelope, EventBody, stamp};
 use crate::wire::frame::{Frame, Kind};
 use crate::wire::outbox::{Full, Outbox};
 
@@ -91,11 +91,11 @@ impl Switchboard {
     fn handle(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>, reply: &Reply) -> Result<(), ErrorBody> {
         self.check_size(frame, &attachments)?;
         let event = EventBody::parse(frame.body).map_err(ErrorBody::bad_request)?;
-        let malformed = |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", event.name));
+        let malformed = |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(&event.name)));
         let payload = || event.payload().map_err(malformed);
         match Inbound::of(&event.name) {
             Inbound::Client(name) => self.route(conn, name, payload()?, attachments, reply),
-            Inbound::Update(what) => self.update(conn, what, payload()?, reply),
+            Inbound::Update(what) => self.update(conn, what, payload()?, &attachments, reply),
             Inbound::ToolCallCancel => self.cancel(conn, payload()?, reply),
             Inbound::ListRoom => self.list_room(conn, payload()?, reply),
             Inbound::JoinOffice => {
@@ -110,7 +110,7 @@ impl Switchboard {
             }
             Inbound::Unknown => Err(ErrorBody::bad_request(format!(
                 "unknown event {:?}: expected client:*, server:update_* or one of the server: events",
-                event.name
+                brief(&event.name)
             ))),
         }
     }
@@ -191,29 +191,38 @@ impl Switchboard {
         Ok(())
     }
 
-    fn update(&self, conn: ConnId, what: &str, payload: &RawValue, reply: &Reply) -> Result<(), ErrorBody> {
-        let envelope = Envelope::parse(payload).map_err(ErrorBody::bad_request)?;
+    fn update(
+        &self,
+        conn: ConnId,
+        what: &str,
+        payload: &RawValue,
+        attachments: &[Bytes],
+        reply: &Reply,
+    ) -> Result<(), ErrorBody> {
+        let announcement = Announcement::parse(payload).map_err(ErrorBody::bad_request)?;
         let state = self.state();
         let seat = state.seat(conn)?;
         if seat.role != Role::Computer {
             return Err(ErrorBody::new(ErrorCode::Forbidden, "only a computer announces updates"));
         }
-        let stamped = stamp(payload.get(), "computer", envelope.computer, &seat.name);
-        let packet = event_packet(&event::notify_update(what), None, &stamped, 0);
-        state.send_to_others(conn, &seat.office, &packet);
+        let stamped = stamp(payload.get(), "computer", announcement.computer, &seat.name);
+        let packet = event_packet(&event::notify_update(what), None, &stamped, attachments.len());
+        state.send_to_others(conn, &seat.office, &packet, attachments);
         reply.empty();
         Ok(())
     }
 
     fn cancel(&self, conn: ConnId, payload: &RawValue, reply: &Reply) -> Result<(), ErrorBody> {
-        let mut request: ToolCallCancel = request::decode(payload.get())?;
+        let _: ToolCallCancel = request::decode(payload.get())?;
+        let announcement = Announcement::parse(payload).map_err(ErrorBody::bad_request)?;
         let state = self.state();
         let seat = state.seat(conn)?;
         if seat.role != Role::Agent {
             return Err(ErrorBody::new(ErrorCode::Forbidden, "only an agent cancels calls"));
         }
-        request.agent = seat.name.to_string();
-        state.tell_others(conn, &seat.office, event::NOTIFY_TOOL_CALL_CANCEL, &request);
+        let stamped = stamp(payload.get(), "agent", announcement.agent, &seat.name);
+        let packet = event_packet(event::NOTIFY_TOOL_CALL_CANCEL, None, &stamped, 0);
+        state.send_to_others(conn, &seat.office, &packet, &[]);
         reply.empty();
         Ok(())
     }
@@ -227,9 +236,12 @@ impl Switchboard {
         attachments: Vec<Bytes>,
         reply: &Reply,
     ) -> Result<(), ErrorBody> {
-        let malformed = |what| ErrorBody::bad_request(format!("{event} is malformed: {what}"));
+        let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(event)));
         let envelope = Envelope::parse(payload).map_err(malformed)?;
         let computer_name = envelope.computer_name().map_err(malformed)?;
+        if computer_name.len() > MAX_NAME {
+            return Err(malformed(format!("field `computer`: no name is longer than {MAX_NAME} bytes")));
+        }
         let is_tool_call = event == event::TOOL_CALL;
         let limit = match envelope.timeout.map(Seconds::duration) {
             Some(own) => own + GRACE,
@@ -355,13 +367,13 @@ impl State {
     }
 
     fn tell_others(&self, sender: ConnId, office: &str, event: &str, payload: &impl Serialize) {
-        self.send_to_others(sender, office, &event_packet(event, None, &to_json(payload), 0));
+        self.send_to_others(sender, office, &event_packet(event, None, &to_json(payload), 0), &[]);
     }
 
-    fn send_to_others(&self, sender: ConnId, office: &str, packet: &Str) {
+    fn send_to_others(&self, sender: ConnId, office: &str, packet: &Str, attachments: &[Bytes]) {
         for conn in self.offices.members(office).filter(|c| *c != sender) {
             if let Some(member) = self.members.get(&conn) {
-                member.outbox.send(packet.clone());
+                member.outbox.send_all(packet.clone(), attachments.to_vec());
             }
         }
     }
@@ -401,6 +413,11 @@ fn check_answer(body: &str) -> Result<(), ErrorBody> {
         Ok([first, ..]) if first.get().starts_with('{') => Ok(()),
         _ => Err(ErrorBody::new(ErrorCode::Internal, "the computer's answer is not a JSON object")),
     }
+}
+
+/// The beginning of a name from outside: enough to recognise it, and no way to have the hub send back what it got.
+fn brief(name: &str) -> &str {
+    &name[..name.floor_char_boundary(MAX_NAME)]
 }
 
 fn unreachable(reason: &Unreachable, computer: &str) -> ErrorBody {

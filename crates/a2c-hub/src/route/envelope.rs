@@ -56,6 +56,22 @@ pub(crate) struct Envelope<'a> {
     pub(crate) timeout: Option<a2c_protocol::seconds::Seconds>,
 }
 
+/// The fields of an announcement that the hub writes: whatever else is in it is the members' business.
+#[derive(Deserialize)]
+pub(crate) struct Announcement<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) agent: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) computer: Option<&'a RawValue>,
+}
+
+impl<'a> Announcement<'a> {
+    /// Reads the announcement; what can be wrong with it is a field that is there twice.
+    pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, String> {
+        serde_json::from_str(payload.get()).map_err(|e| format!("the announcement is malformed: {e}"))
+    }
+}
+
 /// Keeps an explicit `null` apart from an absent field: it is there to be replaced.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)

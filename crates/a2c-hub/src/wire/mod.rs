@@ -17,6 +17,7 @@ use engineioxide::handler::EngineIoHandler;
 use engineioxide::{DisconnectReason, Socket};
 use engineioxide_core::Str;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use crate::auth::Auth;
 use crate::limits::Limits;
@@ -51,6 +52,8 @@ pub(crate) struct Wire {
     pub(crate) auth: Auth,
     /// How long a connection may stay without a CONNECT.
     pub(crate) connect_timeout: Duration,
+    /// Cancelled when the hub goes away: from then on nobody is let in.
+    pub(crate) stop: CancellationToken,
 }
 
 impl std::fmt::Debug for Wire {
@@ -63,10 +66,10 @@ impl EngineIoHandler for Wire {
     type Data = Connection;
 
     fn on_connect(self: Arc<Self>, socket: Arc<EngineSocket>) {
-        let limit = self.connect_timeout;
+        let (limit, stop) = (self.connect_timeout, self.stop.clone());
         let weak = Arc::downgrade(&socket);
         tokio::spawn(async move {
-            tokio::time::sleep(limit).await;
+            let _ = tokio::time::timeout(limit, stop.cancelled()).await;
             if let Some(socket) = weak.upgrade()
                 && socket.data.member.get().is_none()
             {
@@ -172,6 +175,10 @@ impl Wire {
         // The connection may have ended while it was admitted; then nobody else will remove the member.
         if socket.is_closed() {
             self.switchboard.disconnected(conn, "gone while connecting");
+        }
+        // The hub may have said farewell to everybody else in the meantime.
+        if self.stop.is_cancelled() {
+            outbox.close();
         }
     }
 }

@@ -1,0 +1,109 @@
+//! Who is let in: the namespace, the role, the credential. A refusal is a CONNECT_ERROR.
+
+use a2c_hub::Auth;
+use a2c_socketio::{ConnectError, Options};
+use serde_json::{Value, json};
+
+use crate::support::{Member, Stranger, deserted, hub, hub_with};
+
+async fn refusal(options: Options) -> String {
+    match Member::connect_with(options).await.err() {
+        Some(ConnectError::Refused(refusal)) => refusal.message().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn another_namespace_is_refused() {
+    let hub = hub().await;
+    for namespace in ["/", "/other", "/smcp2", "/SMCP"] {
+        assert_eq!(refusal(Member::options(&hub).namespace(namespace)).await, "Invalid namespace");
+    }
+    assert_eq!(hub.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_refused_client_may_try_again_on_its_connection() {
+    let hub = hub().await;
+    let mut stranger = Stranger::open(&hub).await;
+    stranger.send("40/other,").await;
+    assert_eq!(stranger.text().await, "44/other,{\"message\":\"Invalid namespace\"}");
+    stranger.send("40/smcp,{\"role\":\"boss\"}").await;
+    assert!(stranger.text().await.starts_with("44/smcp,{\"message\":\"unknown role"));
+    stranger.send("40/smcp,{\"role\":\"agent\"}").await;
+    stranger.welcomed().await;
+    assert_eq!(hub.connections(), 1);
+}
+
+#[tokio::test]
+async fn an_unknown_role_is_refused() {
+    let hub = hub().await;
+    for role in [json!("boss"), json!("Agent"), json!(""), json!(7), json!(["agent"]), json!({"agent": 1})] {
+        let reason = refusal(Member::options(&hub).auth(json!({"role": role}))).await;
+        assert!(reason.contains("role"), "{role}: {reason}");
+    }
+    assert_eq!(hub.connections(), 0);
+}
+
+#[tokio::test]
+async fn an_auth_that_is_no_object_is_refused() {
+    let hub = hub().await;
+    for auth in ["[]", "-7", "\"agent\"", "{", "{]", "\u{0}"] {
+        let mut stranger = Stranger::open(&hub).await;
+        stranger.send(format!("40/smcp,{auth}")).await;
+        let answer = stranger.text().await;
+        assert!(answer.starts_with("44/smcp,{\"message\":"), "{auth:?}: {answer}");
+    }
+    assert_eq!(hub.connections(), 0);
+}
+
+#[tokio::test]
+async fn no_role_a_null_role_and_each_role_are_let_in() {
+    let hub = hub().await;
+    for auth in [json!({}), json!({"role": null}), json!({"role": "agent"}), json!({"role": "computer", "more": [1]})] {
+        let member = Member::connect_with(Member::options(&hub).auth(&auth)).await;
+        member.unwrap_or_else(|e| panic!("{auth}: {e}")).close().await;
+    }
+    deserted(&hub).await;
+}
+
+#[tokio::test]
+async fn a_token_is_taken_in_three_places() {
+    let hub = hub_with(|config| config.auth = Auth::Token("s3cret".into())).await;
+    let with = || Member::options(&hub);
+    for options in [
+        with().header("x-api-key", "s3cret"),
+        with().header("access_token", "s3cret"),
+        with().auth(json!({"token": "s3cret", "role": "agent"})),
+    ] {
+        Member::connect_with(options).await.unwrap().close().await;
+    }
+}
+
+#[tokio::test]
+async fn without_the_token_the_answer_is_401_and_no_more() {
+    let hub = hub_with(|config| config.auth = Auth::Token("s3cret".into())).await;
+    let with = || Member::options(&hub);
+    for options in [
+        with(),
+        with().auth(json!({"token": "S3cret"})),
+        with().auth(json!({"token": ""})),
+        with().auth(json!({"token": null})),
+        with().auth(json!({"token": ["s3cret"]})),
+        with().header("x-api-key", "s3cre"),
+        with().header("access_token", "s3cret2"),
+        with().header("authorization", "s3cret"),
+        with().query("token", "s3cret"),
+        // The credential is judged before the role: a stranger learns nothing about roles.
+        with().auth(json!({"role": "boss"})),
+    ] {
+        match Member::connect_with(options).await.err() {
+            Some(ConnectError::Refused(refusal)) => {
+                let said: Value = serde_json::to_value(&refusal.payload).unwrap();
+                assert_eq!(said, json!({"message": "401"}));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(hub.connections(), 0);
+}

@@ -1,0 +1,79 @@
+//! Members that do not read: the others are told, not kept waiting.
+
+use std::time::Duration;
+
+use a2c_socketio::Payload;
+use serde_json::json;
+
+use crate::support::{Member, Stranger, assert_error, deserted, hub_with};
+
+/// More than the socket buffers between the hub and a member take in a few of them.
+const BIG: usize = 1 << 20;
+
+#[tokio::test]
+async fn a_member_that_never_reads_is_gone_after_the_ping_timeout() {
+    let hub = hub_with(|config| {
+        config.ping_interval = Duration::from_secs(1);
+        config.ping_timeout = Duration::from_secs(2);
+    })
+    .await;
+    let mut agent = Member::agent(&hub, "a", "o").await;
+    let deaf = Stranger::joined(&hub, "computer", "deaf", "o").await;
+    agent.told("notify:enter_office").await;
+    let big = "x".repeat(BIG);
+    let calls: Vec<_> = (0..12)
+        .map(|i| agent.asking("client:get_tools", json!({"computer": "deaf", "req_id": i.to_string(), "big": big})))
+        .collect();
+    for call in calls {
+        assert_error(&call.await.unwrap(), 404);
+    }
+    assert_eq!(agent.told("notify:leave_office").await, json!({"office_id": "o", "computer": "deaf"}));
+    agent.close().await;
+    deserted(&hub).await;
+    drop(deaf);
+}
+
+#[tokio::test]
+async fn a_computer_whose_queue_is_full_is_429_and_the_agent_stays() {
+    let hub = hub_with(|config| {
+        // The engine gives a member up when it has no room for a ping: not during this test.
+        config.ping_interval = Duration::from_secs(600);
+        config.limits.max_queued = 16;
+    })
+    .await;
+    let mut agent = Member::agent(&hub, "a", "o").await;
+    let deaf = Stranger::joined(&hub, "computer", "deaf", "o").await;
+    agent.told("notify:enter_office").await;
+    let big = Payload::json(&json!({"computer": "deaf", "big": "x".repeat(BIG)})).unwrap();
+    for _ in 0..40 {
+        agent.client.emit("client:nudge", big.clone()).await.unwrap();
+    }
+    let answer = agent.ask("client:get_tools", json!({"computer": "deaf", "req_id": "r"})).await;
+    assert_eq!(assert_error(&answer, 429).fields["computer"], "deaf");
+    assert_eq!(hub.calls_in_flight(), 0);
+    deaf.vanish();
+    assert_eq!(agent.told("notify:leave_office").await, json!({"office_id": "o", "computer": "deaf"}));
+    assert_error(&agent.ask("client:get_tools", json!({"computer": "deaf", "req_id": "r"})).await, 404);
+}
+
+#[tokio::test]
+async fn a_member_that_cannot_be_told_is_disconnected_and_the_others_are_not() {
+    let hub = hub_with(|config| {
+        config.ping_interval = Duration::from_secs(600);
+        config.limits.max_queued = 16;
+    })
+    .await;
+    let mut deaf = Stranger::joined(&hub, "agent", "deaf", "o").await;
+    let lab = Member::computer(&hub, "lab", "o").await;
+    let mut desk = Member::computer(&hub, "desk", "o").await;
+    let big = "x".repeat(BIG);
+    // Nobody waits for the deaf one: every update is acknowledged, and told to who reads.
+    for n in 0..40 {
+        let ack = lab.call("server:update_x", Payload::json(&json!({"n": n, "big": big})).unwrap()).await;
+        assert!(ack.is_empty());
+        assert_eq!(desk.told("notify:update_x").await["n"], n);
+    }
+    deaf.hung_up().await;
+    assert_eq!(desk.told("notify:leave_office").await, json!({"office_id": "o", "agent": "deaf"}));
+    assert_eq!(lab.roll("o").await, ["computer desk", "computer lab"]);
+}

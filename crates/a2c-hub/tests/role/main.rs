@@ -1,0 +1,24 @@
+//! The hub as its clients see it: real sockets, every rule of the protocol, one behaviour per file.
+
+#![expect(clippy::unwrap_used, reason = "in a test, a panic is how a failure is told")]
+
+mod support;
+
+mod acks;
+mod admission;
+mod answers;
+mod backpressure;
+mod binary;
+mod departures;
+mod hostile;
+mod instant;
+mod joining;
+mod leaving;
+mod node;
+mod order;
+mod passing;
+mod refusals;
+mod shutdown;
+mod size;
+mod updates;
+mod version;

@@ -1,0 +1,69 @@
+//! The end of a hub: everybody sees it, and the port is free again.
+
+use a2c_hub::{Hub, HubConfig};
+use a2c_socketio::Transport;
+use serde_json::json;
+
+use crate::support::{Member, Stranger, hub, within};
+
+#[tokio::test]
+async fn members_see_the_disconnect_and_the_port_is_free() {
+    let hub = hub().await;
+    let address = hub.address();
+    let mut members = Vec::new();
+    for (i, transport) in
+        [Transport::Websocket, Transport::PollingThenWebsocket, Transport::Polling].into_iter().enumerate()
+    {
+        let options = Member::options(&hub).transport(transport);
+        members.push(Member::joined(options, "computer", &i.to_string(), "o").await);
+    }
+    let mut agent = Member::agent(&hub, "a", "o").await;
+    let call = agent.client.call(
+        "client:tool_call",
+        a2c_socketio::Payload::json(&json!({"computer": "0", "req_id": "r"})).unwrap(),
+        crate::support::PATIENCE,
+    );
+    let (answer, ()) = tokio::join!(call, within("the shutdown", hub.shutdown()));
+    // The Computer may have been the first to go; either way the Agent does not wait.
+    if let Ok(answer) = answer {
+        assert_eq!(answer.get::<serde_json::Value>(0).unwrap()["code"], 404);
+    }
+    agent.disconnected().await;
+    for member in &mut members {
+        member.disconnected().await;
+    }
+    let again = Hub::start(HubConfig::on(address)).await.unwrap();
+    assert_eq!(again.address(), address);
+    Member::agent(&again, "a", "o").await;
+}
+
+#[tokio::test]
+async fn who_has_not_connected_yet_is_sent_away_too() {
+    let hub = hub().await;
+    let mut undecided = Stranger::open(&hub).await;
+    let mut connected = Stranger::connect(&hub).await;
+    within("the shutdown", hub.shutdown()).await;
+    connected.hung_up().await;
+    // Not a CONNECT that is welcomed by a hub that is no more.
+    undecided.send("40/smcp,").await;
+    undecided.hung_up_without_welcome().await;
+}
+
+#[tokio::test]
+async fn a_dropped_hub_is_gone_as_well() {
+    let hub = hub().await;
+    let mut member = Member::computer(&hub, "c", "o").await;
+    let address = hub.address();
+    drop(hub);
+    member.disconnected().await;
+    let listening = async {
+        // The listener is dropped by its task, a moment later.
+        loop {
+            if let Ok(hub) = Hub::start(HubConfig::on(address)).await {
+                return hub;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    within("the port", listening).await;
+}
