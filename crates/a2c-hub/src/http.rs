@@ -14,10 +14,14 @@ use engineioxide::config::EngineIoConfig;
 use engineioxide::service::EngineIoService;
 use tower::Service as _;
 
+use crate::limits::Limits;
 use crate::wire::Wire;
 
 /// Clients in the field use either path.
 const PATHS: [&str; 4] = ["/smcp", "/smcp/", "/socket.io", "/socket.io/"];
+
+/// More than an Engine.IO open packet ever is.
+const OPEN_PACKET_LIMIT: usize = 4096;
 
 type Engine = EngineIoService<Wire>;
 
@@ -25,23 +29,39 @@ type Engine = EngineIoService<Wire>;
 pub(crate) fn router(wire: Arc<Wire>, mut config: EngineIoConfig) -> Router {
     // The engine takes every path: which ones reach it is decided here.
     config.req_path = "/".into();
+    let limits = wire.limits;
     let engine = Engine::with_config(wire, config);
     let router = Router::new().route("/healthz", get(async || "ok\n"));
-    PATHS.iter().fold(router, |router, path| router.route(path, any(handshake))).with_state(engine)
+    PATHS.iter().fold(router, |router, path| router.route(path, any(handshake))).with_state((engine, limits))
 }
 
-async fn handshake(State(mut engine): State<Engine>, request: Request) -> Response {
+async fn handshake(State((mut engine, limits)): State<(Engine, Limits)>, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
     // Later requests of an open session are known by their sid and need not repeat the version.
-    if query_value(query, "sid").is_none()
-        && let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref())
-    {
+    let opens = query_value(query, "sid").is_none();
+    if opens && let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
         return refuse(&refusal);
     }
-    match engine.call(request).await {
+    let opens_polling = opens && query_value(query, "transport").as_deref() == Some("polling");
+    let response = match engine.call(request).await {
         Ok(response) => response.map(Body::new),
         Err(never) => match never {},
-    }
+    };
+    if opens_polling { announce(response, &limits).await } else { response }
+}
+
+/// Announces what is passed on, not what is read: a message over the limit has to be read to be answered, and the
+/// engine has one number for both.
+async fn announce(response: Response, limits: &Limits) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, OPEN_PACKET_LIMIT).await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let read = format!("\"maxPayload\":{}", limits.hard_max());
+    let passed_on = format!("\"maxPayload\":{}", limits.max_payload);
+    let body = String::from_utf8_lossy(&body).replace(&read, &passed_on);
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(body))
 }
 
 fn refuse(refusal: &VersionRefusal) -> Response {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_hub::{Auth, Hub, HubConfig};
+use a2c_hub::{Auth, Hub, HubConfig, Limits};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
@@ -41,7 +41,7 @@ pub(crate) struct ServerArgs {
     call_timeout: u64,
 
     /// The largest request or answer that is passed on, in bytes.
-    #[arg(long, default_value_t = 16 << 20, value_parser = clap::value_parser!(u64).range(1024..=1 << 30), value_name = "BYTES")]
+    #[arg(long, default_value_t = Limits::DEFAULT_MAX_PAYLOAD as u64, value_parser = clap::value_parser!(u64).range(1024..=1 << 30), value_name = "BYTES")]
     max_payload: u64,
 }
 

@@ -100,6 +100,11 @@ impl Calls {
         Some(call)
     }
 
+    /// How many calls a connection takes part in.
+    pub(crate) fn of(&self, conn: ConnId) -> usize {
+        self.by_member.get(&conn).map_or(0, HashSet::len)
+    }
+
     /// How many calls are in flight.
     pub(crate) fn len(&self) -> usize {
         self.calls.len()

@@ -77,3 +77,28 @@ async fn a_member_that_cannot_be_told_is_disconnected_and_the_others_are_not() {
     assert_eq!(desk.told("notify:leave_office").await, json!({"office_id": "o", "agent": "deaf"}));
     assert_eq!(lab.roll("o").await, ["computer desk", "computer lab"]);
 }
+
+#[tokio::test]
+async fn calls_in_flight_are_bounded_per_agent_and_end_together() {
+    const CALLS: usize = 32;
+    let hub = hub_with(|config| {
+        config.limits.max_calls = CALLS;
+        config.limits.max_queued = 2 * CALLS;
+    })
+    .await;
+    let agent = Member::agent(&hub, "a", "o").await;
+    let mut computer = Stranger::joined(&hub, "computer", "c", "o").await;
+    let ask = |n: usize| agent.asking("client:x", json!({"computer": "c", "req_id": n.to_string()}));
+    let calls: Vec<_> = (0..CALLS).map(ask).collect();
+    for _ in 0..CALLS {
+        computer.request_id().await;
+    }
+    let refused = ask(CALLS).await.unwrap();
+    assert_eq!(assert_error(&refused, 429).fields["limit"], CALLS);
+    // All answers at once, for a Computer that goes: the Agent is told, not taken for one that does not read.
+    computer.vanish();
+    for call in calls {
+        assert_error(&call.await.unwrap(), 404);
+    }
+    assert_eq!(agent.roll("o").await, ["agent a"]);
+}

@@ -4,7 +4,7 @@ use a2c_hub::Hub;
 use a2c_socketio::{Payload, Transport};
 use serde_json::{Value, json};
 
-use crate::support::{Member, Stranger, assert_error, hub, hub_with};
+use crate::support::{Member, Stranger, assert_error, http, hub, hub_with};
 
 const LIMIT: usize = 10_000;
 
@@ -105,10 +105,36 @@ async fn far_above_the_limit_the_connection_is_cut_and_nobody_else_is_hurt() {
 #[tokio::test]
 async fn the_limit_is_announced() {
     let hub = small_hub().await;
-    let (_, _, open) =
-        crate::support::http(&hub, "GET", "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0", "", "").await;
+    let (_, _, open) = http(&hub, "GET", "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0", "", "").await;
     let open: Value = serde_json::from_str(&open[1..]).unwrap();
     assert_eq!(open["maxPayload"], LIMIT);
+}
+
+#[tokio::test]
+async fn a_request_above_the_limit_over_polling() {
+    let hub = small_hub().await;
+    let query = "/smcp/?EIO=4&transport=polling";
+    let (_, _, open) = http(&hub, "GET", &format!("{query}&a2c_version=0.2.0"), "", "").await;
+    let open: Value = serde_json::from_str(&open[1..]).unwrap();
+    let session = format!("{query}&sid={}", open["sid"].as_str().unwrap());
+    let post = async |text: &str| assert_eq!(http(&hub, "POST", &session, "", text).await.2, "ok");
+    // A poll may bring a ping before what was asked for.
+    let poll_for = async |start: &str| loop {
+        let (_, _, polled) = http(&hub, "GET", &session, "", "").await;
+        if let Some(packet) = polled.split('\x1e').find_map(|packet| packet.strip_prefix(start)) {
+            return packet.to_owned();
+        }
+        if polled.contains('2') {
+            post("3").await;
+        }
+    };
+    post("40/smcp,").await;
+    poll_for("40/smcp,").await;
+    post(&format!("42/smcp,1{}", request_of(2 * LIMIT))).await;
+    let refused: Value = serde_json::from_str(&poll_for("43/smcp,1").await).unwrap();
+    assert_over_limit(&refused[0]);
+    post(r#"42/smcp,2["server:join_office",{"role":"agent","name":"a","office_id":"o"}]"#).await;
+    assert_eq!(poll_for("43/smcp,2").await, "[true,null]", "the session goes on");
 }
 
 async fn sixteen_mebibytes_of_text(transport: Transport) {
@@ -116,7 +142,7 @@ async fn sixteen_mebibytes_of_text(transport: Transport) {
     let options = || Member::options(&hub).transport(transport);
     let agent = Member::joined(options(), "agent", "a", "o").await;
     let mut computer = Member::joined(options(), "computer", "c", "o").await;
-    let text = "x".repeat((16 << 20) - 100);
+    let text = "x".repeat(16 << 20);
     let asked = agent.asking("client:x", json!({"computer": "c", "text": text}));
     let request = computer.answer("client:x", json!({"text": text})).await;
     assert!(request["text"] == text.as_str());
@@ -141,10 +167,10 @@ async fn sixteen_mebibytes_of_bytes_pass_over_websocket() {
     let answering = async {
         let ack = computer.event("client:x").await.ack.unwrap();
         let mut answer = Payload::empty();
-        let blob = answer.attach(vec![7; (16 << 20) - 100]);
+        let blob = answer.attach(vec![7; 16 << 20]);
         ack.send(answer.arg(&json!({"blob": blob})).unwrap()).await.unwrap();
     };
     let asked = agent.call("client:x", Payload::json(&json!({"computer": "c"})).unwrap());
     let (answer, ()) = tokio::join!(asked, answering);
-    assert_eq!(answer.attachments()[0].len(), (16 << 20) - 100);
+    assert_eq!(answer.attachments()[0].len(), 16 << 20);
 }

@@ -1,10 +1,12 @@
 //! The middle of the hub: events and acknowledgements come in, the indexes decide, packets go out.
 //!
-//! One lock guards all state, held for index work only, never across an await. Payloads are prepared outside of it.
-//! What changes who is where (joins, leaves, departures) is announced while the lock is held, so that everybody sees
-//! these changes in the order in which they happened.
+//! One lock guards all state, held for index work and for putting packets into queues, never across an await. Payloads
+//! are prepared outside of it. What changes who is where (joins, leaves, departures) is announced while the lock is
+//! held, so that everybody sees these changes in the order in which they happened.
 
-use std::collections::HashMap;
+mod reply;
+mod state;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,30 +15,22 @@ use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::notification::{OfficeChange, ToolCallCancel};
 use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, MAX_NAME, SessionInfo};
 use a2c_protocol::seconds::Seconds;
-use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role, Version, request};
+use a2c_protocol::{ErrorBody, ErrorCode, Role, request};
 use bytes::Bytes;
-use engineioxide_core::Str;
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::limits::Limits;
-use crate::office::{ConnId, Joined, Offices, Seat, Unreachable};
-use crate::route::calls::{AlreadyRunning, Call, CallId, Calls};
+use crate::office::{ConnId, Joined};
+use crate::route::calls::{AlreadyRunning, Call, CallId};
 use crate::route::envelope::{Announcement, Envelope, EventBody, stamp};
-use crate::wire::frame::{Frame, Kind};
+use crate::wire::frame::Frame;
 use crate::wire::outbox::{Full, Outbox};
+use reply::{Reply, event_packet};
+pub(crate) use state::Newcomer;
+use state::{State, refusal_of};
 
 /// How much longer than its own limit a tool call may take before the hub gives up on the Computer.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// A client that was just let in.
-pub(crate) struct Newcomer {
-    pub(crate) sid: String,
-    /// The role it claimed; otherwise its first join fixes it.
-    pub(crate) role: Option<Role>,
-    pub(crate) version: Option<Version>,
-    pub(crate) outbox: Outbox,
-}
 
 /// All state and what to do with it.
 pub(crate) struct Switchboard {
@@ -44,13 +38,6 @@ pub(crate) struct Switchboard {
     next: AtomicU64,
     limits: Limits,
     call_timeout: Duration,
-}
-
-#[derive(Default)]
-struct State {
-    members: HashMap<ConnId, Newcomer>,
-    offices: Offices,
-    calls: Calls,
 }
 
 impl Switchboard {
@@ -250,29 +237,35 @@ impl Switchboard {
         let id = CallId(self.next.fetch_add(1, Ordering::Relaxed));
 
         let (computer, agent_name) = {
-            let mut state = self.state();
-            let computer = state.offices.computer(conn, &computer_name).map_err(|e| unreachable(&e, &computer_name))?;
-            let agent_name = state.seat(conn)?.name.clone();
-            if let Some(ack) = reply.id {
-                let deadline = Instant::now() + limit;
-                let call = Call { agent: conn, ack, computer, req_id: envelope.req_id.clone(), deadline, is_tool_call };
-                state.calls.start(id, call).map_err(|AlreadyRunning| {
-                    let message = "a call with this req_id is still running: use a new one for each call";
-                    malformed(format!("field `req_id`: {message}"))
-                })?;
-            }
-            let Some(member) = state.members.get(&computer) else {
-                state.calls.end(id);
-                return Err(ErrorBody::computer_not_found(&computer_name));
-            };
-            (member.outbox.clone(), agent_name)
+            let state = self.state();
+            let computer = state.offices.computer(conn, &computer_name).map_err(|e| refusal_of(&e, &computer_name))?;
+            (computer, state.seat(conn)?.name.clone())
         };
-
         let stamped = stamp(payload.get(), "agent", envelope.agent, &agent_name);
-        let ack = reply.id.map(|_| id.0);
-        let packet = event_packet(event, ack, &stamped, attachments.len());
-        computer.try_send(packet, attachments).map_err(|Full| {
-            self.state().calls.end(id);
+        let packet = event_packet(event, reply.id.map(|_| id.0), &stamped, attachments.len());
+
+        // Registered and queued in one step: whoever leaves from here on ends a call that is on its way.
+        let mut state = self.state();
+        let gone = || ErrorBody::computer_not_found(&computer_name);
+        if state.offices.computer(conn, &computer_name) != Ok(computer) {
+            return Err(gone());
+        }
+        let outbox = state.members.get(&computer).ok_or_else(gone)?.outbox.clone();
+        if let Some(ack) = reply.id {
+            if state.calls.of(conn) >= self.limits.max_calls {
+                let limit = self.limits.max_calls;
+                let message = format!("{limit} calls of this agent are in flight: wait for some of them");
+                return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit));
+            }
+            let deadline = Instant::now() + limit;
+            let call = Call { agent: conn, ack, computer, req_id: envelope.req_id, deadline, is_tool_call };
+            state.calls.start(id, call).map_err(|AlreadyRunning| {
+                let message = "a call with this req_id is still running: use a new one for each call";
+                malformed(format!("field `req_id`: {message}"))
+            })?;
+        }
+        outbox.try_send(packet, attachments).map_err(|Full| {
+            state.calls.end(id);
             let message = format!("Computer '{computer_name}' has too many requests waiting: try again later");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
         })
@@ -333,80 +326,6 @@ impl Switchboard {
     }
 }
 
-impl State {
-    fn seat(&self, conn: ConnId) -> Result<&Seat, ErrorBody> {
-        self.offices.seat(conn).ok_or_else(|| unreachable(&Unreachable::CallerInNoOffice, ""))
-    }
-
-    /// Tells the others of an office that a member is gone, and ends the calls it took part in: the Agent's waiting
-    /// calls are answered, the Computers' running ones are cancelled.
-    fn departed(&mut self, conn: ConnId, seat: &Seat) {
-        for call in self.calls.of_departed(conn) {
-            if call.computer == conn {
-                let message = format!("Computer '{}' went away before it answered", seat.name);
-                self.answer(&call, &ErrorBody::new(ErrorCode::NotFound, message).with("computer", &*seat.name));
-            } else if let (true, Some(req_id)) = (call.is_tool_call, &call.req_id) {
-                let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
-                self.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
-            }
-        }
-        let change = OfficeChange::of(&seat.office, seat.role, &seat.name);
-        self.tell_others(conn, &seat.office, event::NOTIFY_LEAVE_OFFICE, &change);
-    }
-
-    fn answer(&self, call: &Call, error: &ErrorBody) {
-        if let Some(agent) = self.members.get(&call.agent) {
-            Reply { outbox: agent.outbox.clone(), id: Some(call.ack) }.json(error);
-        }
-    }
-
-    fn tell(&self, conn: ConnId, event: &str, payload: &impl Serialize) {
-        if let Some(member) = self.members.get(&conn) {
-            member.outbox.send(event_packet(event, None, &to_json(payload), 0));
-        }
-    }
-
-    fn tell_others(&self, sender: ConnId, office: &str, event: &str, payload: &impl Serialize) {
-        self.send_to_others(sender, office, &event_packet(event, None, &to_json(payload), 0), &[]);
-    }
-
-    fn send_to_others(&self, sender: ConnId, office: &str, packet: &Str, attachments: &[Bytes]) {
-        for conn in self.offices.members(office).filter(|c| *c != sender) {
-            if let Some(member) = self.members.get(&conn) {
-                member.outbox.send_all(packet.clone(), attachments.to_vec());
-            }
-        }
-    }
-}
-
-/// The way back to whoever asked, where an acknowledgement was asked for.
-struct Reply {
-    outbox: Outbox,
-    id: Option<u64>,
-}
-
-impl Reply {
-    fn raw(&self, body: &str, attachments: Vec<Bytes>) {
-        if self.id.is_some() {
-            let n = attachments.len();
-            let packet = Frame { kind: Kind::Ack, attachments: n, namespace: NAMESPACE, id: self.id, body };
-            self.outbox.send_all(packet.encode().into(), attachments);
-        }
-    }
-
-    fn json(&self, payload: &impl Serialize) {
-        self.raw(&format!("[{}]", to_json(payload)), Vec::new());
-    }
-
-    fn office(&self, outcome: Result<(), String>) {
-        self.raw(&to_json(&(outcome.is_ok(), outcome.err())), Vec::new());
-    }
-
-    fn empty(&self) {
-        self.raw("[]", Vec::new());
-    }
-}
-
 /// An answer is one JSON object; anything else would reach an Agent that cannot know what to make of it.
 fn check_answer(body: &str) -> Result<(), ErrorBody> {
     match serde_json::from_str::<Vec<&RawValue>>(body).as_deref() {
@@ -418,21 +337,4 @@ fn check_answer(body: &str) -> Result<(), ErrorBody> {
 /// The beginning of a name from outside: enough to recognise it, and no way to have the hub send back what it got.
 fn brief(name: &str) -> &str {
     &name[..name.floor_char_boundary(MAX_NAME)]
-}
-
-fn unreachable(reason: &Unreachable, computer: &str) -> ErrorBody {
-    match reason {
-        Unreachable::CallerInNoOffice => ErrorBody::new(ErrorCode::NotInOffice, "in no office: join one first"),
-        Unreachable::CallerNoAgent => ErrorBody::new(ErrorCode::Forbidden, "only an agent may call computers"),
-        Unreachable::NoSuchComputer => ErrorBody::computer_not_found(computer),
-    }
-}
-
-fn event_packet(event: &str, id: Option<u64>, payload: &str, attachments: usize) -> Str {
-    let body = format!("[{},{payload}]", serde_json::Value::from(event));
-    Frame { kind: Kind::Event, attachments, namespace: NAMESPACE, id, body: &body }.encode().into()
-}
-
-fn to_json(payload: &impl Serialize) -> String {
-    serde_json::to_string(payload).expect("wire types have string keys and serialise without fail")
 }

@@ -1,0 +1,87 @@
+//! Everything the hub knows, and telling it to those whom it concerns.
+
+use std::collections::HashMap;
+
+use a2c_protocol::event;
+use a2c_protocol::notification::{OfficeChange, ToolCallCancel};
+use a2c_protocol::{ErrorBody, ErrorCode, Role, Version};
+use bytes::Bytes;
+use engineioxide_core::Str;
+use serde::Serialize;
+
+use super::reply::{Reply, event_packet, to_json};
+use crate::office::{ConnId, Offices, Seat, Unreachable};
+use crate::route::calls::{Call, Calls};
+use crate::wire::outbox::Outbox;
+
+/// A client that was just let in.
+pub(crate) struct Newcomer {
+    pub(crate) sid: String,
+    /// The role it claimed; otherwise its first join fixes it.
+    pub(crate) role: Option<Role>,
+    pub(crate) version: Option<Version>,
+    pub(crate) outbox: Outbox,
+}
+
+/// Who is connected, who sits where, who waits for whom.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) members: HashMap<ConnId, Newcomer>,
+    pub(crate) offices: Offices,
+    pub(crate) calls: Calls,
+}
+
+impl State {
+    pub(crate) fn seat(&self, conn: ConnId) -> Result<&Seat, ErrorBody> {
+        self.offices.seat(conn).ok_or_else(|| refusal_of(&Unreachable::CallerInNoOffice, ""))
+    }
+
+    /// Tells the others of an office that a member is gone, and ends the calls it took part in: the Agent's waiting
+    /// calls are answered, the Computers' running ones are cancelled.
+    pub(crate) fn departed(&mut self, conn: ConnId, seat: &Seat) {
+        for call in self.calls.of_departed(conn) {
+            if call.computer == conn {
+                let message = format!("Computer '{}' went away before it answered", seat.name);
+                self.answer(&call, &ErrorBody::new(ErrorCode::NotFound, message).with("computer", &*seat.name));
+            } else if let (true, Some(req_id)) = (call.is_tool_call, &call.req_id) {
+                let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
+                self.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
+            }
+        }
+        let change = OfficeChange::of(&seat.office, seat.role, &seat.name);
+        self.tell_others(conn, &seat.office, event::NOTIFY_LEAVE_OFFICE, &change);
+    }
+
+    pub(crate) fn answer(&self, call: &Call, error: &ErrorBody) {
+        if let Some(agent) = self.members.get(&call.agent) {
+            Reply { outbox: agent.outbox.clone(), id: Some(call.ack) }.json(error);
+        }
+    }
+
+    pub(crate) fn tell(&self, conn: ConnId, event: &str, payload: &impl Serialize) {
+        if let Some(member) = self.members.get(&conn) {
+            member.outbox.send(event_packet(event, None, &to_json(payload), 0));
+        }
+    }
+
+    pub(crate) fn tell_others(&self, sender: ConnId, office: &str, event: &str, payload: &impl Serialize) {
+        self.send_to_others(sender, office, &event_packet(event, None, &to_json(payload), 0), &[]);
+    }
+
+    pub(crate) fn send_to_others(&self, sender: ConnId, office: &str, packet: &Str, attachments: &[Bytes]) {
+        for conn in self.offices.members(office).filter(|c| *c != sender) {
+            if let Some(member) = self.members.get(&conn) {
+                member.outbox.send_all(packet.clone(), attachments.to_vec());
+            }
+        }
+    }
+}
+
+/// Why a request does not reach a Computer, in the words of the protocol.
+pub(crate) fn refusal_of(reason: &Unreachable, computer: &str) -> ErrorBody {
+    match reason {
+        Unreachable::CallerInNoOffice => ErrorBody::new(ErrorCode::NotInOffice, "in no office: join one first"),
+        Unreachable::CallerNoAgent => ErrorBody::new(ErrorCode::Forbidden, "only an agent may call computers"),
+        Unreachable::NoSuchComputer => ErrorBody::computer_not_found(computer),
+    }
+}
