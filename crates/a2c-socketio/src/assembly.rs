@@ -3,11 +3,12 @@
 //!
 //! Limits are checked on the header, before anything is reserved for what a server announces.
 
+use a2c_socketio_frame::{Frame, Kind};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use crate::error::DisconnectReason;
-use crate::packet::{Header, Kind, PacketError, ack_args, connect_data, event_args};
+use crate::packet::{PacketError, ack_args, connect_data, event_args};
 use crate::payload::Payload;
 
 /// A complete packet for this client's namespace.
@@ -73,34 +74,34 @@ impl Assembler {
                 "a packet began before the attachments of the last one had arrived".into(),
             ));
         }
-        let header = Header::decode(text)?;
-        if header.attachments > self.limits.attachments {
+        let frame = Frame::parse(text).map_err(PacketError::from)?;
+        if frame.attachments > self.limits.attachments {
             return Err(DisconnectReason::Limit {
                 what: "a packet with a number of attachments",
                 limit: self.limits.attachments,
             });
         }
-        let ours = header.namespace == self.namespace;
-        let head = match header.kind {
+        let ours = frame.namespace == self.namespace;
+        let head = match frame.kind {
             _ if !ours => None,
-            Kind::Connect => return Ok(Some(Inbound::Connect(connect_data(header.data)?))),
+            Kind::Connect => return Ok(Some(Inbound::Connect(connect_data(frame.body)?))),
             Kind::ConnectError => {
-                return Ok(Some(Inbound::ConnectError(connect_data(header.data)?)));
+                return Ok(Some(Inbound::ConnectError(connect_data(frame.body)?)));
             }
             Kind::Disconnect => return Ok(Some(Inbound::Disconnect)),
-            Kind::Event | Kind::BinaryEvent => {
-                let (name, args) = event_args(header.data)?;
-                Some(Head::Event(name, header.id, args))
+            Kind::Event => {
+                let (name, args) = event_args(frame.body)?;
+                Some(Head::Event(name, frame.id, args))
             }
-            Kind::Ack | Kind::BinaryAck => {
-                let id = header.id.ok_or(PacketError::MissingAckId)?;
-                Some(Head::Ack(id, ack_args(header.data)?))
+            Kind::Ack => {
+                let id = frame.id.ok_or(PacketError::MissingAckId)?;
+                Some(Head::Ack(id, ack_args(frame.body)?))
             }
         };
-        if header.attachments == 0 {
+        if frame.attachments == 0 {
             return Ok(head.map(|head| head.complete(Vec::new())));
         }
-        self.pending = Some(Pending { head, missing: header.attachments, bytes: 0, attachments: Vec::new() });
+        self.pending = Some(Pending { head, missing: frame.attachments, bytes: 0, attachments: Vec::new() });
         Ok(None)
     }
 

@@ -1,9 +1,8 @@
-//! Socket.IO 5 packets as text: `<type>[<attachments>-][<namespace>,][<ack id>][<JSON>]`.
-//!
-//! Pure functions on text. [`Header::decode`] splits a packet without copying and without looking
-//! into the JSON; [`event_args`] and [`ack_args`] then take the JSON array apart. [`Outgoing`] is
-//! a packet that is ready for a transport.
+//! What packets carry: [`event_args`] and [`ack_args`] take the JSON array apart that a
+//! [`Frame`](a2c_socketio_frame::Frame) has left alone; [`Outgoing`] is a packet that is ready for a
+//! transport. Pure functions on text.
 
+use a2c_socketio_frame::FrameError;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::{SeqAccess, Visitor};
@@ -11,29 +10,11 @@ use serde_json::value::RawValue;
 
 use crate::payload::Payload;
 
-/// The packet types, by their digit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Connect,
-    Disconnect,
-    Event,
-    Ack,
-    ConnectError,
-    BinaryEvent,
-    BinaryAck,
-}
-
 /// What makes a text not a packet.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PacketError {
-    #[error("an empty packet")]
-    Empty,
-    #[error("unknown packet type {0:?}")]
-    UnknownKind(char),
-    #[error("a binary packet without a readable number of attachments")]
-    Attachments,
-    #[error("an acknowledgement number that is too large")]
-    AckId,
+    #[error(transparent)]
+    Frame(#[from] FrameError),
     #[error("an acknowledgement without a number")]
     MissingAckId,
     #[error("an event that is not a JSON array starting with a name")]
@@ -42,59 +23,6 @@ pub(crate) enum PacketError {
     Ack,
     #[error("a payload that is not JSON")]
     Json,
-}
-
-/// A packet split into its parts.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Header<'a> {
-    pub(crate) kind: Kind,
-    pub(crate) attachments: usize,
-    pub(crate) namespace: &'a str,
-    pub(crate) id: Option<u64>,
-    /// The JSON text, not yet looked at.
-    pub(crate) data: &'a str,
-}
-
-impl<'a> Header<'a> {
-    pub(crate) fn decode(text: &'a str) -> Result<Self, PacketError> {
-        let kind = match text.chars().next().ok_or(PacketError::Empty)? {
-            '0' => Kind::Connect,
-            '1' => Kind::Disconnect,
-            '2' => Kind::Event,
-            '3' => Kind::Ack,
-            '4' => Kind::ConnectError,
-            '5' => Kind::BinaryEvent,
-            '6' => Kind::BinaryAck,
-            other => return Err(PacketError::UnknownKind(other)),
-        };
-        let mut rest = &text[1..];
-
-        let mut attachments = 0;
-        if matches!(kind, Kind::BinaryEvent | Kind::BinaryAck) {
-            let (digits, after) = split_digits(rest);
-            attachments = digits.parse().map_err(|_| PacketError::Attachments)?;
-            rest = after.strip_prefix('-').ok_or(PacketError::Attachments)?;
-        }
-
-        let mut namespace = "/";
-        if rest.starts_with('/') {
-            (namespace, rest) = rest.split_once(',').unwrap_or((rest, ""));
-            // A server may repeat the query the client connected with.
-            namespace = namespace.split('?').next().unwrap_or(namespace);
-        }
-
-        let (digits, data) = split_digits(rest);
-        let id = match digits {
-            "" => None,
-            digits => Some(digits.parse().map_err(|_| PacketError::AckId)?),
-        };
-        Ok(Header { kind, attachments, namespace, id, data })
-    }
-}
-
-fn split_digits(text: &str) -> (&str, &str) {
-    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    text.split_at(end)
 }
 
 /// The name and the arguments of an event.

@@ -1,57 +1,8 @@
+use a2c_socketio_frame::{Frame, Kind};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-
-fn header(
-    kind: Kind,
-    attachments: usize,
-    namespace: &'static str,
-    id: Option<u64>,
-    data: &'static str,
-) -> Header<'static> {
-    Header { kind, attachments, namespace, id, data }
-}
-
-#[test]
-fn packets_are_split() {
-    let table = [
-        ("0", header(Kind::Connect, 0, "/", None, "")),
-        ("0/a,", header(Kind::Connect, 0, "/a", None, "")),
-        ("0/a", header(Kind::Connect, 0, "/a", None, "")),
-        ("0/a?x=1,{}", header(Kind::Connect, 0, "/a", None, "{}")),
-        ("0{\"sid\":\"x\"}", header(Kind::Connect, 0, "/", None, "{\"sid\":\"x\"}")),
-        ("1/a,", header(Kind::Disconnect, 0, "/a", None, "")),
-        ("2[\"e\"]", header(Kind::Event, 0, "/", None, "[\"e\"]")),
-        ("212[\"e\"]", header(Kind::Event, 0, "/", Some(12), "[\"e\"]")),
-        ("2/a,0[\"e\"]", header(Kind::Event, 0, "/a", Some(0), "[\"e\"]")),
-        ("3/a,7[]", header(Kind::Ack, 0, "/a", Some(7), "[]")),
-        ("4{\"message\":\"no\"}", header(Kind::ConnectError, 0, "/", None, "{\"message\":\"no\"}")),
-        ("51-[\"e\",{}]", header(Kind::BinaryEvent, 1, "/", None, "[\"e\",{}]")),
-        ("52-/a,3[\"e\"]", header(Kind::BinaryEvent, 2, "/a", Some(3), "[\"e\"]")),
-        ("610-/a,3[]", header(Kind::BinaryAck, 10, "/a", Some(3), "[]")),
-    ];
-    for (text, expected) in table {
-        assert_eq!(Header::decode(text), Ok(expected), "{text}");
-    }
-}
-
-#[test]
-fn what_is_not_a_packet_is_named() {
-    let table = [
-        ("", PacketError::Empty),
-        ("7", PacketError::UnknownKind('7')),
-        ("é", PacketError::UnknownKind('é')),
-        ("5[\"e\"]", PacketError::Attachments),
-        ("5-[\"e\"]", PacketError::Attachments),
-        ("51", PacketError::Attachments),
-        ("599999999999999999999999-[]", PacketError::Attachments),
-        ("299999999999999999999999[]", PacketError::AckId),
-    ];
-    for (text, expected) in table {
-        assert_eq!(Header::decode(text), Err(expected), "{text}");
-    }
-}
 
 #[test]
 fn events_start_with_a_name() {
@@ -87,10 +38,10 @@ proptest! {
     #[test]
     fn decoding_never_panics(text in any::<String>(), digits in "[0-7]{0,3}[-/,0-9a-z\\[\\]\"{}]{0,20}") {
         for text in [text, digits] {
-            if let Ok(header) = Header::decode(&text) {
-                let _ = event_args(header.data);
-                let _ = ack_args(header.data);
-                let _ = connect_data(header.data);
+            if let Ok(header) = Frame::parse(&text) {
+                let _ = event_args(header.body);
+                let _ = ack_args(header.body);
+                let _ = connect_data(header.body);
             }
         }
     }
@@ -103,13 +54,12 @@ proptest! {
         payload in any_payload(),
     ) {
         let sent = Outgoing::event(&namespace, id, &name, payload.clone());
-        let header = Header::decode(sent.text.strip_prefix('4').unwrap()).unwrap();
-        let binary = !payload.attachments().is_empty();
-        prop_assert_eq!(header.kind, if binary { Kind::BinaryEvent } else { Kind::Event });
+        let header = Frame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
+        prop_assert_eq!(header.kind, Kind::Event);
         prop_assert_eq!(header.attachments, payload.attachments().len());
         prop_assert_eq!(header.namespace, namespace);
         prop_assert_eq!(header.id, id);
-        let (read_name, args) = event_args(header.data).unwrap();
+        let (read_name, args) = event_args(header.body).unwrap();
         prop_assert_eq!(read_name, name);
         prop_assert_eq!(
             parts(&args, &sent.attachments),
@@ -124,13 +74,12 @@ proptest! {
         payload in any_payload(),
     ) {
         let sent = Outgoing::ack(&namespace, id, payload.clone());
-        let header = Header::decode(sent.text.strip_prefix('4').unwrap()).unwrap();
-        let binary = !payload.attachments().is_empty();
-        prop_assert_eq!(header.kind, if binary { Kind::BinaryAck } else { Kind::Ack });
+        let header = Frame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
+        prop_assert_eq!(header.kind, Kind::Ack);
         prop_assert_eq!(header.attachments, payload.attachments().len());
         prop_assert_eq!((header.namespace, header.id), (&*namespace, Some(id)));
         prop_assert_eq!(
-            parts(&ack_args(header.data).unwrap(), &sent.attachments),
+            parts(&ack_args(header.body).unwrap(), &sent.attachments),
             parts(payload.args(), payload.attachments())
         );
     }

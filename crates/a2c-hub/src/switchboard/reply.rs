@@ -5,8 +5,8 @@ use bytes::Bytes;
 use engineioxide_core::Str;
 use serde::Serialize;
 
-use crate::wire::frame::{Frame, Kind};
 use crate::wire::outbox::Outbox;
+use a2c_socketio_frame::{Frame, Kind};
 
 /// The way back to whoever asked, where an acknowledgement was asked for.
 pub(crate) struct Reply {

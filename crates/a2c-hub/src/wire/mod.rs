@@ -1,11 +1,10 @@
 //! The Socket.IO protocol of the hub, on top of an Engine.IO transport.
 //!
-//! A text message is a [`frame::Frame`]; a frame that announces attachments waits in its connection until they have
+//! A text message is a [`Frame`]; a frame that announces attachments waits in its connection until they have
 //! come. CONNECT and DISCONNECT end here; events and acknowledgements go to the [`Switchboard`]. Messages of one
 //! connection are handled one after the other, in the order of their arrival, by its own task: that is what keeps the
 //! order of calls.
 
-pub(crate) mod frame;
 pub(crate) mod outbox;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -23,7 +22,7 @@ use crate::auth::Auth;
 use crate::limits::Limits;
 use crate::office::ConnId;
 use crate::switchboard::{Newcomer, Switchboard};
-use frame::{Frame, Kind};
+use a2c_socketio_frame::{Frame, Kind};
 use outbox::Outbox;
 
 /// An Engine.IO connection with our state in it.
