@@ -40,14 +40,16 @@ fn main() -> ExitCode {
 fn test(args: &[String]) -> Result<(), Failed> {
     step("setting up the test environments");
     a2c_testbed::setup_all();
-    if has_nextest() {
-        run("cargo", ["nextest", "run", "--workspace"].into_iter().chain(args.iter().map(String::as_str)))?;
-    } else {
-        let targets = ["test", "--workspace", "--lib", "--bins", "--tests"];
-        run("cargo", targets.into_iter().chain(args.iter().map(String::as_str)))?;
-    }
     // Examples in the documentation are tests too; nextest does not run them.
-    if args.is_empty() { run("cargo", ["test", "--workspace", "--doc", "--quiet"]) } else { Ok(()) }
+    if args.is_empty() {
+        run("cargo", ["test", "--workspace", "--doc", "--quiet"])?;
+    }
+    let runner: &[&str] = if has_nextest() {
+        &["nextest", "run", "--workspace"]
+    } else {
+        &["test", "--workspace", "--lib", "--bins", "--tests"]
+    };
+    run("cargo", runner.iter().copied().chain(args.iter().map(String::as_str)))
 }
 
 fn ci() -> Result<(), Failed> {

@@ -1,6 +1,6 @@
 //! The A2C-SMCP Server role: offices, routing and broadcast.
 //!
-//! How a packet flows: [`http`] judges the version of a handshake, `wire` speaks Socket.IO on each connection,
+//! How a packet flows: `http` judges the version of a handshake, `wire` speaks Socket.IO on each connection,
 //! the `switchboard` decides with the pure indexes `office` (who sits where) and `route::calls` (who waits for whom),
 //! and the outbox of each member takes what has to be sent.
 //!
