@@ -10,6 +10,7 @@ use a2c_protocol::office::{ListRoomReq, ListRoomRet, SessionInfo};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::tool::{CallToolResult, GetToolsReq, GetToolsRet, SmcpTool, ToolCallReq};
 use a2c_protocol::{ErrorCode, Role, event};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -104,17 +105,26 @@ impl Agent {
         self.shared.link.request(event::GET_CONFIG, &request, hub_limit()).await
     }
 
-    /// Runs a tool on a Computer for at most `timeout`. A failure of the tool is a result with `is_error`, not an error.
+    /// Runs a tool on a Computer. A failure of the tool is a result with `is_error`, not an error.
+    ///
+    /// `params` is anything that serialises to a JSON object, `json!({…})` for one. The tool may run for `timeout`,
+    /// which travels as whole seconds: it is rounded up, and an hour is the most.
     ///
     /// When this gives up waiting, or its future is dropped, the call is cancelled on the Computer.
     pub async fn call_tool(
         &self,
         computer: &str,
         tool: &str,
-        params: Map<String, Value>,
-        timeout: Seconds,
+        params: impl Serialize,
+        timeout: Duration,
     ) -> Result<CallToolResult, RequestError> {
         let shared = &self.shared;
+        let timeout = Seconds::covering(timeout);
+        let params = match serde_json::to_value(params) {
+            Ok(Value::Object(params)) => params,
+            Ok(_) => return Err(RequestError::Arguments("they are not a JSON object".into())),
+            Err(error) => return Err(RequestError::Arguments(error.to_string())),
+        };
         let request = ToolCallReq {
             agent: shared.name.clone(),
             req_id: new_id(),
@@ -131,13 +141,14 @@ impl Agent {
         answer
     }
 
-    /// Asks anything, also what this version has no method for; `agent`, `req_id` and, for the hub's own requests,
-    /// `office_id` are filled in where absent. The answer comes as it was received.
+    /// Asks anything, also what this version has no method for; `agent`, `req_id` and, for `server:list_room`,
+    /// `office_id` are filled in where absent. The answer comes as it was received; the hub is waited for a little
+    /// longer than `limit`.
     pub async fn request(
         &self,
         event: &str,
         mut payload: Map<String, Value>,
-        limit: Seconds,
+        limit: Duration,
     ) -> Result<Value, RequestError> {
         payload.entry("agent").or_insert_with(|| self.shared.name.clone().into());
         payload.entry("req_id").or_insert_with(|| new_id().into());
@@ -145,7 +156,7 @@ impl Agent {
             let office = lock(&self.shared.seat).as_ref().map(|s| s.office.clone()).unwrap_or_default();
             payload.entry("office_id").or_insert_with(|| office.into());
         }
-        self.shared.link.request(event, &payload, limit.duration() + PATIENCE).await
+        self.shared.link.request(event, &payload, limit + PATIENCE).await
     }
 
     /// Leaves and ends the connection.

@@ -8,7 +8,7 @@ mod agent;
 mod cancel;
 mod news;
 
-pub use a2c_link::{ConnectError, JoinError, LinkOptions, RequestError, Secret, Transport};
+pub use a2c_link::{ConnectError, JoinError, LinkOptions, Reconnect, RequestError, Secret, SocketError, Transport};
 pub use a2c_protocol as protocol;
 pub use agent::Agent;
 pub use news::News;

@@ -1,6 +1,7 @@
 //! The Computer: its servers, its link to the hub, and the life of both.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2c_link::{ConnectError, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
 use a2c_protocol::notification::ComputerUpdate;
@@ -15,6 +16,9 @@ use crate::servers::Servers;
 use crate::servers::connection::Change;
 use crate::servers::state::ServerState;
 use crate::tools::gate::Confirmation;
+
+/// How long the hub may take to confirm that we leave.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// What a Computer needs to start.
 #[derive(Debug, Clone)]
@@ -76,24 +80,50 @@ impl Computer {
     ///
     /// A server that fails does not keep the Computer from starting: see [`Computer::servers`].
     pub async fn start(options: ComputerOptions) -> Result<Self, StartError> {
+        let started = Self::start_unless(options, std::future::pending()).await?;
+        Ok(started.expect("a stop that never comes has not come first"))
+    }
+
+    /// [`Computer::start`], given up when `stop` comes first: then all processes are gone when this returns `None`.
+    pub async fn start_unless(
+        options: ComputerOptions,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Option<Self>, StartError> {
         let ComputerOptions { link, seat, config, confirmation } = options;
+        let mut stop = std::pin::pin!(stop);
         // First the hub: where it refuses us, no process is started in vain.
-        let (link, inbox) = Link::connect(&link, Role::Computer).await?;
+        let (link, inbox) = tokio::select! {
+            connected = Link::connect(&link, Role::Computer) => connected?,
+            () = &mut stop => return Ok(None),
+        };
         let (changes, mut changed) = mpsc::unbounded_channel();
         let servers = Servers::start(&config, &changes);
-        servers.settled().await;
-        // Whoever sees us enter asks for our tools: what changed before is no news.
-        while changed.try_recv().is_ok() {}
-        if let Err(source) = link.join(&seat).await {
-            servers.stop().await;
-            let Seat { office, name } = seat;
-            return Err(StartError::Join { office, name, source });
+        let joined = tokio::select! {
+            joined = async {
+                servers.settled().await;
+                // Whoever sees us enter asks for our tools: what changed before is no news.
+                while changed.try_recv().is_ok() {}
+                link.join(&seat).await
+            } => Some(joined),
+            () = &mut stop => None,
+        };
+        match joined {
+            Some(Ok(())) => {}
+            Some(Err(source)) => {
+                servers.stop().await;
+                return Err(StartError::Join { office: seat.office, name: seat.name, source });
+            }
+            None => {
+                servers.stop().await;
+                link.close().await;
+                return Ok(None);
+            }
         }
         let desk = Arc::new(Desk::new(config, servers, confirmation));
         let stop = CancellationToken::new();
         let office = Office { desk: desk.clone(), link: link.clone(), seat: seat.clone() };
         let task = tokio::spawn(office.run(inbox, changed, stop.clone()));
-        Ok(Self { desk, link, seat, stop, task })
+        Ok(Some(Self { desk, link, seat, stop, task }))
     }
 
     /// Where the Computer sits.
@@ -116,8 +146,11 @@ impl Computer {
 
     /// Leaves the office, stops every server and waits until all processes are gone.
     pub async fn stop(mut self) {
-        if let Err(error) = self.link.leave(&self.seat.office).await {
-            tracing::debug!(%error, "the seat was not given up in order");
+        // A hub that does not answer must not keep our processes alive.
+        match tokio::time::timeout(FAREWELL, self.link.leave(&self.seat.office)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "the seat was not given up in order"),
+            Err(_) => tracing::debug!("the hub did not say farewell"),
         }
         self.stop.cancel();
         if !self.task.is_finished() {

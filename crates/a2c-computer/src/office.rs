@@ -93,11 +93,15 @@ impl Desk {
 
     async fn run(&self, call: RunningCall) -> CallToolResult {
         let RunningCall { key, request, cancel } = call;
-        let limit = request.timeout.duration();
+        let (limit, begin) = (request.timeout.duration(), std::time::Instant::now());
         let result =
             call::run(&self.servers, &request.tool_name, request.params, limit, self.confirmation, &cancel).await;
         self.running().remove(&key);
-        tracing::info!(tool = request.tool_name, agent = key.agent, is_error = result.is_error, "tool call");
+        let (tool, agent, ms) = (&request.tool_name, &key.agent, begin.elapsed().as_millis());
+        match result.error_code() {
+            None => tracing::info!(tool, agent, ms, "tool call"),
+            Some(code) => tracing::info!(tool, agent, ms, %code, "tool call failed"),
+        }
         result
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use a2c_protocol::PROTOCOL_VERSION;
 use a2c_protocol::version::{self, ERROR_CODE_HEADER, VERSION_QUERY, VersionRefusal};
+use a2c_protocol::{ErrorBody, ErrorCode, PROTOCOL_VERSION};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -12,9 +12,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use engineioxide::config::EngineIoConfig;
 use engineioxide::service::EngineIoService;
+use serde::Serialize;
 use tower::Service as _;
 
 use crate::limits::Limits;
+use crate::origin;
+use crate::switchboard::to_json;
 use crate::wire::Wire;
 
 /// Clients in the field use either path.
@@ -25,29 +28,53 @@ const OPEN_PACKET_LIMIT: usize = 4096;
 
 type Engine = EngineIoService<Wire>;
 
-/// All routes of the hub.
-pub(crate) fn router(wire: Arc<Wire>, mut config: EngineIoConfig) -> Router {
-    // The engine takes every path: which ones reach it is decided here.
-    config.req_path = "/".into();
-    let limits = wire.limits;
-    let engine = Engine::with_config(wire, config);
-    let router = Router::new().route("/healthz", get(async || "ok\n"));
-    PATHS.iter().fold(router, |router, path| router.route(path, any(handshake))).with_state((engine, limits))
+/// What a handshake is judged by.
+#[derive(Clone)]
+pub(crate) struct Door {
+    pub(crate) on_loopback: bool,
+    pub(crate) allowed_hosts: Arc<[String]>,
+    pub(crate) limits: Limits,
 }
 
-async fn handshake(State((mut engine, limits)): State<(Engine, Limits)>, request: Request) -> Response {
-    let query = request.uri().query().unwrap_or_default();
-    // Later requests of an open session are known by their sid and need not repeat the version.
-    let opens = query_value(query, "sid").is_none();
-    if opens && let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
-        return refuse(&refusal);
-    }
-    let opens_polling = opens && query_value(query, "transport").as_deref() == Some("polling");
+/// All routes of the hub.
+pub(crate) fn router(wire: Arc<Wire>, mut config: EngineIoConfig, door: Door) -> Router {
+    // The engine takes every path: which ones reach it is decided here.
+    config.req_path = "/".into();
+    let engine = Engine::with_config(wire, config);
+    let router = Router::new().route("/healthz", get(async || "ok\n"));
+    PATHS.iter().fold(router, |router, path| router.route(path, any(handshake))).with_state((engine, door))
+}
+
+async fn handshake(State((mut engine, door)): State<(Engine, Door)>, request: Request) -> Response {
+    let opens_polling = match door.admit(&request) {
+        Ok(opens_polling) => opens_polling,
+        Err(refusal) => return *refusal,
+    };
     let response = match engine.call(request).await {
         Ok(response) => response.map(Body::new),
         Err(never) => match never {},
     };
-    if opens_polling { announce(response, &limits).await } else { response }
+    if opens_polling { announce(response, &door.limits).await } else { response }
+}
+
+impl Door {
+    /// Judges a request before the engine sees it; tells whether it opens a session by polling.
+    fn admit(&self, request: &Request) -> Result<bool, Box<Response>> {
+        let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let (host, origin) = (text(header::HOST), text(header::ORIGIN));
+        if let Err(stranger) = origin::judge(self.on_loopback, &self.allowed_hosts, host, origin) {
+            tracing::warn!(?host, ?origin, "{stranger}");
+            let body = ErrorBody::new(ErrorCode::Forbidden, stranger.to_string());
+            return Err(json(StatusCode::FORBIDDEN, &body).into());
+        }
+        let query = request.uri().query().unwrap_or_default();
+        // Later requests of an open session are known by their sid and need not repeat the version.
+        let opens = query_value(query, "sid").is_none();
+        if opens && let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
+            return Err(refuse(&refusal).into());
+        }
+        Ok(opens && query_value(query, "transport").as_deref() == Some("polling"))
+    }
 }
 
 /// Announces what is passed on, not what is read: a message over the limit has to be read to be answered, and the
@@ -66,13 +93,16 @@ async fn announce(response: Response, limits: &Limits) -> Response {
 
 fn refuse(refusal: &VersionRefusal) -> Response {
     tracing::debug!(%refusal, "handshake refused");
-    let body = serde_json::to_string(refusal).unwrap_or_default();
-    let json = HeaderValue::from_static("application/json");
-    let mut response = (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, json)], body).into_response();
+    let mut response = json(StatusCode::BAD_REQUEST, refusal);
     if matches!(refusal, VersionRefusal::Mismatch { .. }) {
         response.headers_mut().insert(HeaderName::from_static(ERROR_CODE_HEADER), refusal.code().into());
     }
     response
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    (status, [(header::CONTENT_TYPE, json)], to_json(body)).into_response()
 }
 
 /// The first value of a query parameter, decoded.

@@ -11,6 +11,7 @@ mod auth;
 mod http;
 mod limits;
 mod office;
+mod origin;
 mod route;
 mod switchboard;
 mod wire;
@@ -43,6 +44,8 @@ pub struct HubConfig {
     pub listen: SocketAddr,
     /// Who may connect.
     pub auth: Auth,
+    /// Names under which a hub on a loopback address may be asked for, and whose web pages may use it.
+    pub allowed_hosts: Vec<String>,
     /// How often a client is asked whether it is there.
     pub ping_interval: Duration,
     /// How long it may take to say so.
@@ -59,6 +62,7 @@ impl HubConfig {
         Self {
             listen,
             auth: Auth::None,
+            allowed_hosts: Vec::new(),
             ping_interval: Duration::from_secs(5),
             ping_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(30),
@@ -78,17 +82,30 @@ pub struct Hub {
 
 /// The hub could not start.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}: {source}")]
-pub struct StartError {
-    /// Where it was to listen.
-    pub address: SocketAddr,
-    source: io::Error,
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Beyond loopback, somebody has to be kept out.
+    #[error("refusing to listen on {address} without authentication: set a token, or listen on a loopback address")]
+    Open {
+        /// Which address.
+        address: SocketAddr,
+    },
 }
 
 impl Hub {
     /// Starts to listen; once this returns, clients can connect.
     pub async fn start(config: HubConfig) -> Result<Self, StartError> {
-        let failed = |source| StartError { address: config.listen, source };
+        if matches!(config.auth, Auth::None) && !config.listen.ip().is_loopback() {
+            return Err(StartError::Open { address: config.listen });
+        }
+        let failed = |source| StartError::Listen { address: config.listen, source };
         let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
 
@@ -101,7 +118,12 @@ impl Hub {
             connect_timeout: config.ping_interval + config.ping_timeout,
             stop: stop.clone(),
         };
-        let router = http::router(Arc::new(wire), engine_config(&config));
+        let door = http::Door {
+            on_loopback: address.ip().is_loopback(),
+            allowed_hosts: config.allowed_hosts.clone().into(),
+            limits: config.limits,
+        };
+        let router = http::router(Arc::new(wire), engine_config(&config), door);
         #[cfg(target_os = "linux")]
         let patience = config.ping_interval + config.ping_timeout;
         let server = tokio::spawn(

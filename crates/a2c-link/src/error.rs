@@ -123,6 +123,9 @@ pub enum RequestError {
     /// No answer came; whether the request had an effect is unknown.
     #[error("no answer within {} s; the request may have had an effect", .0.as_secs())]
     Timeout(Duration),
+    /// What was to be sent is no request; nothing was sent.
+    #[error("the arguments cannot be sent: {0}")]
+    Arguments(String),
     /// The request is larger than this side sends.
     #[error("the request of {size} bytes is over the limit of {limit} bytes")]
     TooLarge {

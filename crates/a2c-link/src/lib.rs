@@ -8,7 +8,10 @@ mod error;
 mod link;
 mod options;
 
-pub use a2c_socketio::{AckReply, DisconnectReason, EmitError, Event, Inbox, Incoming, Payload, Transport};
+pub use a2c_socketio::{
+    AckReply, ConnectError as SocketError, DisconnectReason, EmitError, Event, Inbox, Incoming, Payload, Reconnect,
+    Transport,
+};
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};
 pub use options::{LinkOptions, Secret};

@@ -110,5 +110,5 @@ impl Link {
 }
 
 fn encode(message: &impl Serialize) -> Result<Payload, RequestError> {
-    Payload::json(message).map_err(|e| RequestError::WrongShape(format!("the request cannot be written as JSON: {e}")))
+    Payload::json(message).map_err(|e| RequestError::Arguments(e.to_string()))
 }

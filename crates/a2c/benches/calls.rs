@@ -15,7 +15,6 @@ use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, T
 use a2c_hub::{Hub, HubConfig};
 use a2c_link::Link;
 use a2c_protocol::Role;
-use a2c_protocol::seconds::Seconds;
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::TokioChildProcess;
@@ -66,8 +65,7 @@ async fn main() {
         let through = many(count, in_flight, move |number| {
             let agent = asking.clone();
             async move {
-                let limit = Seconds::new(60).expect("in range");
-                let result = agent.call_tool("desk", "echo", text(number), limit).await;
+                let result = agent.call_tool("desk", "echo", text(number), Duration::from_secs(60)).await;
                 result.is_ok_and(|r| r.text() == number.to_string())
             }
         })

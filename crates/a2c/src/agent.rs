@@ -2,18 +2,19 @@
 
 use std::io::Read as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use a2c_agent::{Agent, RequestError};
 use a2c_protocol::event;
 use a2c_protocol::office::ListRoomRet;
 use a2c_protocol::seconds::Seconds;
-use a2c_protocol::tool::{CallToolResult, GetToolsRet};
+use a2c_protocol::tool::{CallToolResult, GetToolsRet, SmcpTool};
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::connection::HubArgs;
+use crate::connection::{HubArgs, explain};
 use crate::output;
 
 /// Act as the Agent of an office.
@@ -28,7 +29,8 @@ pub(crate) struct AgentArgs {
     #[arg(long, default_value = "a2c", value_name = "NAME")]
     name: String,
 
-    /// Print answers as JSON, as they were received, one per line; errors too.
+    /// Print the answer as JSON, as it was received; also when it is an error of the hub or the Computer. What keeps the
+    /// question from being asked is told on standard error.
     #[arg(long, global = true)]
     json: bool,
 
@@ -42,6 +44,11 @@ enum Ask {
     Members,
     /// The tools of a Computer.
     Tools {
+        /// The Computer's name.
+        computer: String,
+    },
+    /// The configuration of a Computer, with secrets hidden.
+    Config {
         /// The Computer's name.
         computer: String,
     },
@@ -62,7 +69,7 @@ enum Ask {
 
 pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     let question = Question::new(&args.ask)?;
-    let agent = Agent::connect(&args.hub.options(), &args.name).await?;
+    let agent = Agent::connect(&args.hub.options(), &args.name).await.map_err(explain)?;
     agent.join(&args.hub.office).await.with_context(|| format!("cannot join office '{}'", args.hub.office))?;
     let answer = agent.request(question.event, question.payload, question.limit).await;
     agent.close().await;
@@ -84,7 +91,7 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
 struct Question {
     event: &'static str,
     payload: Map<String, Value>,
-    limit: Seconds,
+    limit: Duration,
 }
 
 impl Question {
@@ -93,6 +100,7 @@ impl Question {
         let (event, payload, limit) = match ask {
             Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
             Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
+            Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
             Ask::Call { computer, tool, arguments, timeout } => {
                 let params = object(arguments)?;
                 let limit = Seconds::new(*timeout)?;
@@ -101,7 +109,7 @@ impl Question {
             }
         };
         match payload {
-            Value::Object(payload) => Ok(Self { event, payload, limit }),
+            Value::Object(payload) => Ok(Self { event, payload, limit: limit.duration() }),
             _ => Err(anyhow!("a request is a JSON object")),
         }
     }
@@ -140,12 +148,22 @@ fn show(ask: &Ask, answer: Value) -> Result<ExitCode> {
         Ask::Tools { .. } => {
             let answer: GetToolsRet = typed(answer)?;
             let first_line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-            let rows: Vec<_> = answer.tools.iter().map(|t| vec![t.name.clone(), first_line(&t.description)]).collect();
-            output::table(&rows);
+            let row = |tool: &SmcpTool| vec![tool.name.clone(), parameters(tool), first_line(&tool.description)];
+            output::table(&answer.tools.iter().map(row).collect::<Vec<_>>());
         }
+        Ask::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
         Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a tool takes, in short: `{path, encoding?}`.
+fn parameters(tool: &SmcpTool) -> String {
+    let required = tool.params_schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let properties = tool.params_schema["properties"].as_object();
+    let names = properties.into_iter().flat_map(|p| p.keys());
+    let name = |name: &String| if required.iter().any(|r| r == name) { name.clone() } else { format!("{name}?") };
+    format!("{{{}}}", names.map(name).collect::<Vec<_>>().join(", "))
 }
 
 fn typed<T: DeserializeOwned>(answer: Value) -> Result<T> {

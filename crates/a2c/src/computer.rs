@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2c_computer::config::ComputerConfig;
-use a2c_computer::{Computer, ComputerOptions, Confirmation, Seat, ServerState};
+use a2c_computer::{Computer, ComputerOptions, Confirmation, Seat, ServerState, StartError};
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::connection::HubArgs;
+use crate::connection::{HubArgs, explain};
 use crate::{output, stop};
 
 /// Run a Computer: MCP servers, offered to the Agent of an office.
 ///
 /// Prints `ready NAME@OFFICE` on standard output once the Agent can call its tools, logs to standard error, and stops
-/// cleanly on SIGINT and SIGTERM. An MCP server that fails is reported and does not stop the others.
+/// cleanly on SIGINT, SIGTERM and SIGHUP. An MCP server that fails is reported and does not stop the others.
 #[derive(Args)]
 pub(crate) struct ComputerArgs {
     #[command(flatten)]
@@ -40,14 +40,14 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
         config: ComputerConfig::load(&args.config)?,
         confirmation: if args.yes { Confirmation::Allow } else { Confirmation::Refuse },
     };
-    let mut computer = tokio::select! {
-        started = Computer::start(options) => started?,
-        stopped = stop::requested() => {
-            stopped?;
-            return Ok(ExitCode::SUCCESS);
-        }
+    let mut stop = std::pin::pin!(stop::requested()?);
+    let Some(mut computer) = Computer::start_unless(options, &mut stop).await.map_err(explain_start)? else {
+        return Ok(ExitCode::SUCCESS);
     };
-    report(&computer);
+    let servers = computer.servers();
+    if !servers.iter().any(|(_, state)| *state == ServerState::Ready) {
+        tracing::warn!("no MCP server is running: the agent will find no tools");
+    }
     let seat = computer.seat();
     output::line(&format!("ready {}@{}", seat.name, seat.office));
     tokio::select! {
@@ -55,8 +55,7 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
             computer.stop().await;
             bail!("the connection to the hub is over: {ended}");
         }
-        stopped = stop::requested() => {
-            stopped?;
+        () = stop => {
             tracing::info!("stopping");
             computer.stop().await;
             Ok(ExitCode::SUCCESS)
@@ -64,11 +63,9 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
     }
 }
 
-/// Says which servers do not run; the log has said why.
-fn report(computer: &Computer) {
-    for (name, state) in computer.servers() {
-        if matches!(state, ServerState::Failed { .. }) {
-            tracing::warn!(server = name, "not available");
-        }
+fn explain_start(error: StartError) -> anyhow::Error {
+    match error {
+        StartError::Connect(error) => explain(error),
+        other => other.into(),
     }
 }

@@ -12,6 +12,7 @@ mod up;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
@@ -25,7 +26,8 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// What to log on standard error: error, warn, info, debug, trace, or a filter such as `a2c_hub=debug`.
+    /// What to log on standard error: error, warn, info, debug, trace, off, or a filter such as `info,a2c_hub=debug`.
+    /// Without this: info for server and computer, warn for the others.
     #[arg(long, global = true, env = "A2C_LOG", value_name = "LEVEL")]
     log: Option<String>,
 }
@@ -64,15 +66,22 @@ impl Command {
     }
 }
 
+/// A level, or directives such as `a2c_hub=debug`. A word that is neither would switch all logging off.
+fn log_filter(text: &str) -> anyhow::Result<EnvFilter> {
+    let is_level = |word: &str| word.trim().parse::<tracing::Level>().is_ok() || word.trim() == "off";
+    if let Some(word) = text.split(',').find(|word| !word.contains('=') && !is_level(word)) {
+        anyhow::bail!("--log: '{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL");
+    }
+    // The MCP library reports what it recovers from at WARN; ours says it once, in our words.
+    EnvFilter::try_new(format!("rmcp=error,{text}")).context("--log")
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    let filter = cli.log.as_deref().unwrap_or(cli.command.default_log());
-    // The transport library reports what it recovers from at WARN; ours says it once, in our words.
-    let filter = EnvFilter::try_new(format!("rmcp=error,{filter}"));
-    let filter = match filter {
+    let filter = match log_filter(cli.log.as_deref().unwrap_or(cli.command.default_log())) {
         Ok(filter) => filter,
-        Err(error) => return output::fail(&anyhow::anyhow!("--log: {error}")),
+        Err(error) => return output::fail(&error),
     };
     tracing_subscriber::fmt()
         .with_env_filter(filter)

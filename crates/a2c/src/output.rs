@@ -1,16 +1,16 @@
 //! What goes to standard output, and how failures are told.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
 use serde::Serialize;
 
 /// Writes a line to standard output at once, also into a pipe. A reader that went away is no failure.
-#[expect(clippy::print_stdout, reason = "this is where output goes through")]
 pub(crate) fn line(text: &str) {
-    println!("{text}");
-    let _ = std::io::stdout().flush();
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
 /// Writes a value as one line of JSON.
@@ -19,21 +19,40 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells a failure on standard error.
+/// Writes a line to standard error, where people and logs read it.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", printable(text));
+}
+
+/// Tells a failure on standard error: each cause once.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
-    eprintln!("a2c: {error:#}");
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // An error that quotes its cause has quoted all that is behind it, too.
+        if text.contains(&cause) {
+            break;
+        }
+        text = format!("{text}: {cause}");
+    }
+    note(&format!("a2c: {text}"));
     ExitCode::FAILURE
 }
 
 /// Writes the result of a tool: its text, or the whole of it as JSON. A failed tool is a failed command.
 pub(crate) fn tool_result(result: &CallToolResult) -> anyhow::Result<ExitCode> {
     if result.is_error {
-        let code = result.error_code().map(|c| format!(" (code {c})")).unwrap_or_default();
-        eprintln!("a2c: the tool failed{code}: {}", result.text());
+        let code = result.error_code();
+        let what = match code {
+            Some(ErrorCode::ToolNotFound | ErrorCode::ToolForbidden | ErrorCode::ToolNeedsConfirmation) => "",
+            _ => "the tool failed: ",
+        };
+        let code = code.map(|c| format!(" (code {c})")).unwrap_or_default();
+        note(&format!("a2c: {what}{}{code}", result.text()));
         return Ok(ExitCode::FAILURE);
     }
     for block in &result.content {
         match block["text"].as_str() {
+            Some(text) if std::io::stdout().is_terminal() => line(&printable(text)),
             Some(text) => line(text),
             None => json(block)?,
         }
@@ -51,6 +70,36 @@ pub(crate) fn table(rows: &[Vec<String>]) {
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     for row in rows {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        line(cells.join("  ").trim_end());
+        line(printable(cells.join("  ").trim_end()).as_str());
+    }
+}
+
+/// A text from elsewhere that cannot steer a terminal: control characters are spelt out.
+fn printable(text: &str) -> String {
+    let mut seen = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => seen.push(c),
+            c if c.is_control() || is_direction(c) => seen.extend(c.escape_unicode()),
+            c => seen.push(c),
+        }
+    }
+    seen
+}
+
+/// Characters that make text read in another order than it is written.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_not_steered_by_what_is_printed() {
+        assert_eq!(printable("a\tb\n世界"), "a\tb\n世界");
+        assert_eq!(printable("\x1b[31mred\x07"), "\\u{1b}[31mred\\u{7}");
+        assert_eq!(printable("\u{202e}evil"), "\\u{202e}evil");
     }
 }

@@ -13,7 +13,7 @@ use crate::{output, stop};
 /// Run a hub.
 ///
 /// Prints `ready http://ADDR:PORT` on standard output once clients can connect, logs to standard error, and stops
-/// cleanly on SIGINT and SIGTERM.
+/// cleanly on SIGINT, SIGTERM and SIGHUP.
 #[derive(Args)]
 pub(crate) struct ServerArgs {
     /// Where to listen; port 0 takes a free one.
@@ -27,6 +27,11 @@ pub(crate) struct ServerArgs {
     /// The token clients have to show. Prefer the environment variable: arguments are visible to other users.
     #[arg(long, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
+
+    /// A name under which clients may ask for a hub that listens on a loopback address, behind a proxy for example, and
+    /// whose web pages may use it. Can be given several times.
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
 
     /// How often clients are pinged, in seconds.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
@@ -54,18 +59,23 @@ enum AuthArg {
 }
 
 pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
-    let hub = Hub::start(config(args)?).await?;
-    tracing::info!(address = %hub.address(), "hub listening");
+    let stop = stop::requested()?;
+    let config = config(args)?;
+    let auth = if matches!(config.auth, Auth::None) { "none" } else { "token" };
+    let hub = Hub::start(config).await?;
+    tracing::info!(address = %hub.address(), auth, "hub listening");
     output::line(&format!("ready {}", hub.url()));
-    stop::requested().await?;
+    stop.await;
     tracing::info!("stopping");
     hub.shutdown().await;
     Ok(ExitCode::SUCCESS)
 }
 
 fn config(args: ServerArgs) -> Result<HubConfig> {
-    let token = args.token.filter(|t| !t.is_empty());
-    let auth = match (args.auth, token) {
+    if args.token.as_deref() == Some("") {
+        bail!("the token is empty: set A2C_TOKEN (or --token) to a secret, or leave it out");
+    }
+    let auth = match (args.auth, args.token) {
         (Some(AuthArg::None), _) | (None, None) => Auth::None,
         (Some(AuthArg::Token) | None, Some(token)) => Auth::Token(token),
         (Some(AuthArg::Token), None) => bail!("--auth token needs a token: set A2C_TOKEN"),
@@ -78,6 +88,7 @@ fn config(args: ServerArgs) -> Result<HubConfig> {
     }
     let mut config = HubConfig::on(args.listen);
     config.auth = auth;
+    config.allowed_hosts = args.allow_host;
     config.ping_interval = Duration::from_secs(args.ping_interval);
     config.ping_timeout = Duration::from_secs(args.ping_timeout);
     config.call_timeout = Duration::from_secs(args.call_timeout);

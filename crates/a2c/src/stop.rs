@@ -1,28 +1,30 @@
-//! Stopping on SIGINT and SIGTERM.
+//! Stopping on SIGINT, SIGTERM and SIGHUP.
 
-/// Waits until somebody wants the program to end. A second signal ends it at once.
-pub(crate) async fn requested() -> anyhow::Result<()> {
-    signal().await?;
-    tokio::spawn(async {
-        if signal().await.is_ok() {
-            std::process::exit(130);
-        }
-    });
-    Ok(())
-}
+use std::future::Future;
+use std::io;
 
+/// Resolves when somebody wants the program to end; from the call on, signals no longer end it by themselves.
+///
+/// Stopping takes a few seconds at most. It is not cut short by a second signal, because that would leave the processes
+/// of MCP servers behind.
 #[cfg(unix)]
-async fn signal() -> anyhow::Result<()> {
+pub(crate) fn requested() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
+    let mut signals =
+        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?];
+    Ok(async move {
+        let [interrupt, terminate, hangup] = &mut signals;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
 }
 
 #[cfg(not(unix))]
-async fn signal() -> anyhow::Result<()> {
-    Ok(tokio::signal::ctrl_c().await?)
+pub(crate) fn requested() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

@@ -3,21 +3,24 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use a2c_agent::Agent;
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
 use a2c_hub::{Hub, HubConfig};
-use a2c_protocol::seconds::Seconds;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::{agent, output, stop};
 
+/// The exit code of a command that was interrupted.
+const INTERRUPTED: u8 = 130;
+
 /// Run a hub, a Computer and a sample MCP server together, to see everything work.
 ///
-/// The hub listens on a loopback address without authentication, the Computer runs tools without asking. Stop it with
+/// The hub listens on a loopback address without authentication: everybody on this machine may use it. Stop it with
 /// Ctrl-C; with --call it stops by itself.
 #[derive(Args)]
 pub(crate) struct UpArgs {
@@ -37,8 +40,12 @@ pub(crate) struct UpArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
+    /// Run the tools of --config without confirmation. Without this, only tools that it marks `auto_apply` run.
+    #[arg(long, requires = "config")]
+    yes: bool,
+
     /// Call this tool with these arguments as an Agent, print the result and stop. The sample has `echo {text}`,
-    /// `add {a, b}` and `wait {seconds}`.
+    /// `add {a, b}` and `wait {seconds}`. As JSON, @FILE reads a file and - standard input.
     #[arg(long, num_args = 2, value_names = ["TOOL", "JSON"])]
     call: Option<Vec<String>>,
 
@@ -63,28 +70,29 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
         Some(file) => ComputerConfig::load(file)?,
         None => sample_config()?,
     };
+    // The sample is ours; what else runs is for its owner to say.
+    let may_run = args.config.is_none() || args.yes;
+    let mut stop = std::pin::pin!(stop::requested()?);
     let hub = Hub::start(HubConfig::on(args.listen)).await?;
     let options = ComputerOptions {
         link: LinkOptions::new(hub.url()),
         seat: Seat { office: args.office.clone(), name: args.name.clone() },
         config,
-        confirmation: Confirmation::Allow,
+        confirmation: if may_run { Confirmation::Allow } else { Confirmation::Refuse },
     };
-    let computer = tokio::select! {
-        started = Computer::start(options) => started?,
-        stopped = stop::requested() => {
-            stopped?;
-            return Ok(ExitCode::SUCCESS);
-        }
+    let Some(computer) = Computer::start_unless(options, &mut stop).await? else {
+        hub.shutdown().await;
+        return Ok(ExitCode::from(INTERRUPTED));
     };
     let outcome = match call {
         Some((tool, params)) => tokio::select! {
             outcome = call_once(&hub, &args, &tool, params) => outcome,
-            stopped = stop::requested() => stopped.map(|()| ExitCode::FAILURE),
+            () = stop => Ok(ExitCode::from(INTERRUPTED)),
         },
         None => {
             welcome(&hub, &args);
-            stop::requested().await.map(|()| ExitCode::SUCCESS)
+            stop.await;
+            Ok(ExitCode::SUCCESS)
         }
     };
     computer.stop().await;
@@ -95,18 +103,32 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
 async fn call_once(hub: &Hub, args: &UpArgs, tool: &str, params: Map<String, Value>) -> Result<ExitCode> {
     let agent = Agent::connect(&LinkOptions::new(hub.url()), "up").await?;
     agent.join(&args.office).await.context("cannot join the office")?;
-    let result = agent.call_tool(&args.name, tool, params, Seconds::new(args.timeout)?).await;
+    let result = agent.call_tool(&args.name, tool, params, Duration::from_secs(args.timeout)).await;
     agent.close().await;
     output::tool_result(&result?)
 }
 
+/// What to type next. The program is named as it was called: it need not be on the PATH.
 fn welcome(hub: &Hub, args: &UpArgs) {
-    let (url, office, name) = (hub.url(), &args.office, &args.name);
-    output::line(&format!("ready {url}"));
-    eprintln!("Computer '{name}' sits in office '{office}'. Try, in another terminal:");
-    eprintln!("  a2c agent --url {url} --office {office} tools {name}");
-    eprintln!("  a2c agent --url {url} --office {office} call {name} echo '{{\"text\": \"hello\"}}'");
-    eprintln!("Stop with Ctrl-C.");
+    output::line(&format!("ready {}", hub.url()));
+    let program = std::env::args().next().unwrap_or_else(|| "a2c".into());
+    let (office, name) = (quoted(&args.office), quoted(&args.name));
+    let agent = format!("  {} agent --url {} --office {office}", quoted(&program), hub.url());
+    output::note(&format!("Computer {name} sits in office {office}. Try, in another terminal:"));
+    output::note(&format!("{agent} tools {name}"));
+    if args.config.is_none() {
+        output::note(&format!("{agent} call {name} echo '{{\"text\": \"hello\"}}'"));
+    }
+    output::note("Stop with Ctrl-C.");
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// The sample is this very program, run once more.
@@ -115,5 +137,5 @@ fn sample_config() -> Result<ComputerConfig> {
     let config = serde_json::json!({
         "servers": {"sample": {"type": "stdio", "server_parameters": {"command": program, "args": ["sample-server"]}}}
     });
-    ComputerConfig::parse(&config.to_string()).map_err(anyhow::Error::msg)
+    Ok(ComputerConfig::parse(&config.to_string())?)
 }

@@ -14,7 +14,8 @@ fn up_makes_one_call_and_prints_the_answer() {
 
 #[test]
 fn up_tells_a_failed_call() {
-    run(&["up", "--call", "nope", "{}"]).fails_saying(&["4001", "nope"]);
+    let absent = run(&["up", "--call", "nope", "{}"]);
+    assert_eq!(absent.stderr, "a2c: there is no tool named 'nope' (code 4001)\n");
     run(&["up", "--call", "add", r#"{"a": "x"}"#]).fails_saying(&["4003"]);
     run(&["up", "--call", "wait", r#"{"seconds": 30}"#, "--timeout", "1"]).fails_saying(&["4004", "1 s"]);
     run(&["up", "--call", "echo", "[1]"]).fails_saying(&["JSON object", "[1]"]);
@@ -32,7 +33,10 @@ fn each_role_on_its_own() {
     let members = agent(&hub, "o", &["--name", "me", "members"]).ok();
     assert_eq!(members, "agent     me    0.2.0\ncomputer  desk  0.2.0\n");
     let tools = agent(&hub, "o", &["tools", "desk"]).ok();
-    assert!(tools.contains("echo  Gives the text back.\n") && tools.contains("add   Adds two numbers.\n"), "{tools}");
+    assert!(tools.contains("echo  {text}     Gives the text back.\n"), "{tools}");
+    assert!(tools.contains("add   {a, b}     Adds two numbers.\n"), "{tools}");
+    let config = agent(&hub, "o", &["config", "desk"]).ok();
+    assert!(config.contains("\"sample-server\""), "{config}");
     assert_eq!(agent(&hub, "o", &["call", "desk", "add", r#"{"a": 40, "b": 2}"#]).ok(), "42\n");
 }
 
@@ -141,7 +145,9 @@ fn bad_input_names_the_thing_and_the_remedy() {
     run(&["computer", "--url", hub.address(), "--office", "o", "--name", "d", "--config", "/nonexistent.json"])
         .fails_saying(&["/nonexistent.json", "No such file"]);
     run(&["agent", "--url", "http://127.0.0.1:9", "--office", "o", "members"]).fails_saying(&["http://127.0.0.1:9"]);
-    run(&["agent", "--url", "nonsense", "--office", "o", "members"]).fails_saying(&["nonsense"]);
+    run(&["agent", "--url", "nonsense", "--office", "o", "members"]).fails_saying(&["http://nonsense"]);
+    run(&["agent", "--url", "http://h/smcp", "--office", "o", "members"]).fails_saying(&["--path /smcp"]);
+    run(&["server", "--log", "foo"]).fails_saying(&["--log", "foo"]);
     run(&["server", "--listen", "0.0.0.0:0", "--auth", "none"]).fails_saying(&["authentication", "A2C_TOKEN"]);
     run(&["server", "--listen", hub.address().trim_start_matches("http://")]).fails_saying(&["cannot listen"]);
     agent(&hub, "", &["members"]).fails_saying(&["office_id", "empty"]);

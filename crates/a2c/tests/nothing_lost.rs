@@ -7,13 +7,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use std::time::Duration;
+
 use a2c_agent::Agent;
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, Transport};
 use a2c_hub::{Hub, HubConfig};
 use a2c_link::Link;
 use a2c_protocol::Role;
-use a2c_protocol::seconds::Seconds;
 use serde_json::json;
 
 const JOINS: usize = 10_000;
@@ -92,7 +93,7 @@ async fn no_answer_is_lost() {
         async move {
             let text = number.to_string();
             let params = json!({ "text": text }).as_object().unwrap().clone();
-            let result = agent.call_tool("desk", "echo", params, Seconds::new(60).unwrap()).await;
+            let result = agent.call_tool("desk", "echo", params, Duration::from_secs(60)).await;
             result.expect("answered").text() == text
         }
     })

@@ -107,8 +107,7 @@ async fn a_call_that_is_dropped_is_cancelled() {
     link.join(&seat("desk")).await.unwrap();
     let (agent, _news) = start_agent(&hub).await;
     let asking = agent.clone();
-    let call =
-        tokio::spawn(async move { asking.call_tool("desk", "never", Map::new(), Seconds::MAX).await.map(|_| ()) });
+    let call = tokio::spawn(async move { asking.call_tool("desk", "never", Map::new(), PATIENCE).await.map(|_| ()) });
     let (request, _ack) = event_of(&mut inbox, event::TOOL_CALL).await;
     call.abort();
     let (cancelled, _) = event_of(&mut inbox, event::NOTIFY_TOOL_CALL_CANCEL).await;
@@ -152,10 +151,10 @@ async fn a_tool_over_its_time_is_interrupted_with_4004() {
     let hub = start_hub().await;
     let computer = start_computer(&hub).await.unwrap();
     let (agent, _news) = start_agent(&hub).await;
-    let result = agent.call_tool("desk", "wait", params(&json!({"seconds": 3000})), Seconds::MIN).await.unwrap();
+    let result = agent.call_tool("desk", "wait", json!({"seconds": 3000}), Duration::from_secs(1)).await.unwrap();
     assert_eq!(result.error_code(), Some(ErrorCode::ToolTimeout));
     assert_eq!(result.meta[CallToolResult::TIMEOUT], true);
-    let after = agent.call_tool("desk", "echo", params(&json!({"text": "still there"})), Seconds::MAX).await.unwrap();
+    let after = agent.call_tool("desk", "echo", json!({"text": "still there"}), PATIENCE).await.unwrap();
     assert_eq!(after.text(), "still there");
     agent.close().await;
     computer.stop().await;
@@ -230,9 +229,9 @@ async fn an_answer_over_the_limit_is_refused_by_name() {
     let RequestError::Refused(error) = refused else { panic!("{refused}") };
     assert_eq!(error.code, ErrorCode::LimitExceeded);
     assert!(error.message.contains("500"), "{error}");
-    let too_large = agent.call_tool("desk", "echo", params(&json!({"text": "x".repeat(1000)})), Seconds::MAX).await;
+    let too_large = agent.call_tool("desk", "echo", json!({"text": "x".repeat(1000)}), PATIENCE).await;
     assert!(matches!(too_large, Err(RequestError::TooLarge { limit: 500, .. })));
-    let after = agent.call_tool("desk", "echo", params(&json!({"text": "still there"})), Seconds::MAX).await.unwrap();
+    let after = agent.call_tool("desk", "echo", json!({"text": "still there"}), PATIENCE).await.unwrap();
     assert_eq!(after.text(), "still there");
     agent.close().await;
     computer.stop().await;

@@ -1,6 +1,7 @@
 //! The configuration file of a Computer.
 
 pub mod inputs;
+mod keys;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,9 +40,16 @@ pub enum ConfigError {
     },
 }
 
-/// The two shapes people have: ours, and the one of common MCP hosts.
+/// A text that is no configuration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct InvalidConfig {
+    /// Where and what, and what to write instead.
+    pub problem: String,
+}
+
+/// The two shapes people have: ours, and the one of common MCP hosts, whose files hold other things too.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
     inputs: Vec<Input>,
@@ -52,36 +60,46 @@ struct File {
 
 impl ComputerConfig {
     /// Reads a JSON file.
-    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        let path = path.as_ref();
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
-        Self::parse(&text).map_err(|problem| ConfigError::Invalid { path: path.to_owned(), problem })
+        Self::parse(&text).map_err(|InvalidConfig { problem }| ConfigError::Invalid { path: path.to_owned(), problem })
     }
 
     /// Reads JSON text; the error says where and what.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let file: File =
-            serde_path_to_error::deserialize(&mut deserializer).map_err(|e| match e.path().to_string() {
-                path if path == "." => e.inner().to_string(),
-                path => format!("{path}: {}", e.inner()),
-            })?;
-        let mut servers = match (file.servers, file.mcp_servers) {
-            (Some(servers), None) => servers,
-            (None, Some(hosts)) => from_host_shape(hosts)?,
-            (Some(_), Some(_)) => return Err("has both `servers` and `mcpServers`: keep one of them".into()),
-            (None, None) => {
-                return Err("has neither `servers` nor `mcpServers`: write {\"servers\": {\"NAME\": {…}}}".into());
-            }
-        };
-        for (key, server) in &mut servers {
-            if server.name.is_empty() {
-                server.name.clone_from(key);
-            }
-            check(key, server)?;
-        }
-        Ok(Self { inputs: file.inputs, servers })
+    pub fn parse(text: &str) -> Result<Self, InvalidConfig> {
+        read(text).map_err(|problem| InvalidConfig { problem })
     }
+}
+
+fn read(text: &str) -> Result<ComputerConfig, String> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let located = |e: serde_path_to_error::Error<serde_json::Error>| match e.path().to_string() {
+        path if path == "." => e.inner().to_string(),
+        path => format!("{path}: {}", e.inner()),
+    };
+    let file: File = serde_path_to_error::deserialize(&mut deserializer).map_err(located)?;
+    deserializer.end().map_err(|e| e.to_string())?;
+    let raw: Map<String, Value> = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let mut servers = match (file.servers, file.mcp_servers) {
+        (Some(servers), None) => {
+            keys::check(&raw)?;
+            servers
+        }
+        (None, Some(hosts)) => from_host_shape(hosts)?,
+        (Some(_), Some(_)) => return Err("has both `servers` and `mcpServers`: keep one of them".into()),
+        (None, None) => {
+            return Err("has neither `servers` nor `mcpServers`: write {\"servers\": {\"NAME\": {…}}}".into());
+        }
+    };
+    for (key, server) in &mut servers {
+        if server.name.is_empty() {
+            server.name.clone_from(key);
+        }
+        check(key, server)?;
+    }
+    Ok(ComputerConfig { inputs: file.inputs, servers })
 }
 
 fn check(key: &str, server: &McpServerConfig) -> Result<(), String> {
@@ -111,9 +129,11 @@ fn from_host_shape(hosts: BTreeMap<String, Map<String, Value>>) -> Result<BTreeM
                 (false, true, _) => "streamable".into(),
                 _ => return Err(format!("mcpServers.{name}: needs either `command` or `url`")),
             };
-            let disabled = host.remove("disabled").unwrap_or(Value::Bool(false));
-            let server = serde_json::json!({"type": kind, "disabled": disabled, "server_parameters": host});
-            let server = serde_json::from_value(server).map_err(|e| format!("mcpServers.{name}: {e}"))?;
+            keys::gate(&format!("mcpServers.{name}."), &host)?;
+            let mut server: Map<String, Value> = keys::GATE.iter().filter_map(|key| host.remove_entry(*key)).collect();
+            server.insert("type".into(), kind.into());
+            server.insert("server_parameters".into(), host.into());
+            let server = serde_json::from_value(server.into()).map_err(|e| format!("mcpServers.{name}: {e}"))?;
             Ok((name, server))
         })
         .collect()
@@ -140,7 +160,7 @@ mod tests {
     #[test]
     fn an_error_says_where_and_what() {
         let check = |text: &str, parts: &[&str]| {
-            let problem = ComputerConfig::parse(text).unwrap_err();
+            let problem = ComputerConfig::parse(text).unwrap_err().problem;
             for part in parts {
                 assert!(problem.contains(part), "{part:?} not in {problem:?}");
             }
@@ -148,7 +168,22 @@ mod tests {
         check("{", &["EOF", "line 1"]);
         check("{}", &["`servers`", "`mcpServers`"]);
         check(r#"{"servers": {}, "mcpServers": {}}"#, &["both"]);
-        check(r#"{"server": {}}"#, &["unknown field `server`", "servers"]);
+        check(r#"{"server": {}}"#, &["neither", "servers"]);
+        check(r#"{"servers": {}, "input": []}"#, &["input: unknown key", "inputs"]);
+        let with = |extra: &str| {
+            format!(r#"{{"servers": {{"a": {{"type": "stdio", "server_parameters": {{"command": "x"}}, {extra}}}}}}}"#)
+        };
+        check(&with(r#""forbiden_tools": ["rm"]"#), &["servers.a.forbiden_tools", "forbidden_tools"]);
+        check(&with(r#""tool_meta": {"t": {"autoapply": true}}"#), &["servers.a.tool_meta.t.autoapply", "auto_apply"]);
+        check(
+            r#"{"servers": {"a": {"type": "stdio", "server_parameters": {"command": "x", "arg": []}}}}"#,
+            &["servers.a.server_parameters.arg", "args"],
+        );
+        check(
+            r#"{"mcpServers": {"a": {"command": "x", "tool_meta": {"t": {"aliass": "y"}}}}}"#,
+            &["mcpServers.a.tool_meta.t.aliass"],
+        );
+        check("{\"servers\": {}} x", &["trailing"]);
         check("{\"servers\":\n {\"a\": {\"type\": \"pipe\"}}}", &["servers.a", "pipe", "stdio", "line 2"]);
         check(r#"{"servers": {"a": {"type": "stdio", "server_parameters": {}}}}"#, &["servers.a", "command"]);
         check(

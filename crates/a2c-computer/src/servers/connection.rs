@@ -3,6 +3,7 @@
 //! A task owns the process from start to end; everybody else sees the state and a handle to ask with. The last known
 //! tools stay visible while the server is not ready, so that a list never waits for it.
 
+use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -12,16 +13,22 @@ use rmcp::model::{
     Implementation, JsonObject, ServerResult, Tool,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt};
+use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::process::{self, StderrTail};
+use super::process::{self, LAST_WORDS, StderrTail};
 use super::state::ServerState;
 use crate::config::inputs::Sources;
+use crate::tools::gate;
 
 /// How long a server may take to start and list its tools.
 const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
+const LINE_LIMIT: usize = 64 << 20;
 
 /// How long listing the tools again may take.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
@@ -35,14 +42,13 @@ pub(crate) enum Change {
 
 /// A handle to one MCP server.
 pub(crate) struct Connection {
-    pub(crate) config: McpServerConfig,
     shared: Arc<Shared>,
     stop: CancellationToken,
 }
 
 /// What the task and the handles share.
 struct Shared {
-    name: String,
+    config: McpServerConfig,
     state: watch::Sender<ServerState>,
     peer: RwLock<Option<Peer<RoleClient>>>,
     tools: RwLock<Arc<[Tool]>>,
@@ -53,7 +59,7 @@ struct Shared {
 #[derive(Debug)]
 pub(crate) enum CallFailure {
     /// The server does not run.
-    NotReady(ServerState),
+    NotReady,
     /// The time was over; the server was told to stop.
     Timeout,
     /// The caller gave up; the server was told to stop.
@@ -66,17 +72,22 @@ impl Connection {
     /// Starts the server; the state tells how that goes.
     pub(crate) fn start(config: McpServerConfig, inputs: &[Input], changes: mpsc::UnboundedSender<Change>) -> Self {
         let initial = if config.disabled { ServerState::Disabled } else { ServerState::Starting };
+        let parameters = stdio_of(&config, inputs);
         let shared = Arc::new(Shared {
-            name: config.name.clone(),
+            config,
             state: watch::Sender::new(initial),
             peer: RwLock::default(),
             tools: RwLock::new(Arc::new([])),
             changes,
         });
         let stop = CancellationToken::new();
-        let parameters = stdio_of(&config, inputs);
-        tokio::spawn(run(shared.clone(), config.disabled, parameters, stop.clone()));
-        Self { config, shared, stop }
+        tokio::spawn(run(shared.clone(), parameters, stop.clone()));
+        Self { shared, stop }
+    }
+
+    /// What the owner says about the server.
+    pub(crate) fn config(&self) -> &McpServerConfig {
+        &self.shared.config
     }
 
     /// The state now.
@@ -104,7 +115,7 @@ impl Connection {
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, CallFailure> {
         let peer = self.shared.peer.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let peer = peer.ok_or_else(|| CallFailure::NotReady(self.state()))?;
+        let peer = peer.ok_or(CallFailure::NotReady)?;
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let failed = |e: ServiceError| match e {
@@ -170,8 +181,8 @@ fn stdio_of(config: &McpServerConfig, inputs: &[Input]) -> Result<StdioParameter
     }
 }
 
-async fn run(shared: Arc<Shared>, disabled: bool, stdio: Result<StdioParameters, String>, stop: CancellationToken) {
-    if disabled {
+async fn run(shared: Arc<Shared>, stdio: Result<StdioParameters, String>, stop: CancellationToken) {
+    if shared.config.disabled {
         return;
     }
     let outcome = match stdio {
@@ -182,7 +193,7 @@ async fn run(shared: Arc<Shared>, disabled: bool, stdio: Result<StdioParameters,
     let state = match outcome {
         Ok(()) => ServerState::Stopped,
         Err(reason) => {
-            tracing::error!(server = shared.name, reason, "MCP server failed");
+            tracing::error!(server = shared.config.name, reason, "MCP server failed");
             ServerState::Failed { reason }
         }
     };
@@ -192,23 +203,56 @@ async fn run(shared: Arc<Shared>, disabled: bool, stdio: Result<StdioParameters,
 
 /// Runs the server from start to end. `Ok` means that it was stopped.
 async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &CancellationToken) -> Result<(), String> {
-    let (transport, stderr) =
-        process::start(&shared.name, stdio).map_err(|e| format!("cannot start '{}': {e}", stdio.command))?;
-    let client = Client(Arc::downgrade(shared));
+    tracing::info!(server = shared.config.name, "starting MCP server");
+    let (mut process, (stdout, stdin), stderr) = process::start(&shared.config.name, stdio)?;
+    let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(LINE_LIMIT);
+    let outcome = {
+        let mut talk = std::pin::pin!(converse(shared, transport, stop));
+        tokio::select! {
+            outcome = &mut talk => outcome,
+            // A child of the process may keep its standard output open: the end of the process is the end all the same.
+            status = process.exited() => {
+                // What it said before it ended is still to be read.
+                let _ = tokio::time::timeout(LAST_WORDS, &mut talk).await;
+                Err(match status {
+                    Ok(status) => format!("it ended with {status}"),
+                    Err(error) => error.to_string(),
+                })
+            }
+        }
+    };
+    // The conversation is dropped, and with it the standard input of the process.
+    let status = process.end().await;
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(problem) => Err(explain(&problem, status, stderr).await),
+    }
+}
+
+/// Talks to the server until it hangs up, fails or is to stop.
+async fn converse(
+    shared: &Arc<Shared>,
+    transport: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
+    stop: &CancellationToken,
+) -> Result<(), String> {
     let started = async {
-        let service = client.serve(transport).await.map_err(|e| e.to_string())?;
+        let client = Client(Arc::downgrade(shared));
+        let service = client.serve(transport).await.map_err(|e| format!("it does not answer as an MCP server: {e}"))?;
         let tools = service.list_all_tools().await.map_err(|e| format!("cannot list its tools: {e}"))?;
         Ok::<_, String>((service, tools))
     };
     let (service, tools) = tokio::select! {
         started = tokio::time::timeout(START_LIMIT, started) => match started {
-            Ok(Ok(started)) => started,
-            Ok(Err(problem)) => return Err(explain(&problem, stderr).await),
-            Err(_) => return Err(explain(&format!("did not start within {} s", START_LIMIT.as_secs()), stderr).await),
+            Ok(started) => started?,
+            Err(_) => return Err(format!("it did not start within {} s", START_LIMIT.as_secs())),
         },
         () = stop.cancelled() => return Ok(()),
     };
-    tracing::info!(server = shared.name, tools = tools.len(), "MCP server ready");
+    tracing::info!(server = shared.config.name, tools = tools.len(), "MCP server ready");
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    for rule in gate::unmatched(&shared.config, &names) {
+        tracing::warn!(server = shared.config.name, tool = rule, "the configuration names a tool that is not there");
+    }
     *shared.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
     *shared.peer.write().unwrap_or_else(PoisonError::into_inner) = Some(service.peer().clone());
     // First the change, then the state: who waits for the state knows that the change has been told.
@@ -218,7 +262,7 @@ async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &Cancellatio
     let end = service.cancellation_token();
     let mut running = std::pin::pin!(service.waiting());
     tokio::select! {
-        _ = &mut running => Err(explain("it ended", stderr).await),
+        _ = &mut running => Err("it hung up".into()),
         () = stop.cancelled() => {
             end.cancel();
             let _ = running.await;
@@ -227,10 +271,15 @@ async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &Cancellatio
     }
 }
 
-async fn explain(problem: &str, stderr: StderrTail) -> String {
+/// What happened, how the process ended, and what it said last.
+async fn explain(problem: &str, status: Option<ExitStatus>, stderr: StderrTail) -> String {
+    let ended = match status {
+        Some(status) if !problem.contains("ended with") => format!(" ({status})"),
+        _ => String::new(),
+    };
     match stderr.last_words().await {
-        text if text.is_empty() => problem.to_owned(),
-        text => format!("{problem}; it wrote:\n{text}"),
+        text if text.is_empty() => format!("{problem}{ended}"),
+        text => format!("{problem}{ended}; it wrote:\n{text}"),
     }
 }
 
@@ -249,8 +298,8 @@ impl ClientHandler for Client {
                 *shared.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
                 let _ = shared.changes.send(Change::Tools);
             }
-            Ok(Err(error)) => tracing::warn!(server = shared.name, %error, "cannot list the changed tools"),
-            Err(_) => tracing::warn!(server = shared.name, "listing the changed tools took too long"),
+            Ok(Err(error)) => tracing::warn!(server = shared.config.name, %error, "cannot list the changed tools"),
+            Err(_) => tracing::warn!(server = shared.config.name, "listing the changed tools took too long"),
         }
     }
 }

@@ -5,11 +5,15 @@ mod process;
 pub(crate) mod state;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use crate::config::ComputerConfig;
 use connection::{Change, Connection};
+
+/// How often it is said which servers are waited for.
+const NOTICE: Duration = Duration::from_secs(5);
 
 /// All servers of a Computer.
 pub(crate) struct Servers {
@@ -25,10 +29,18 @@ impl Servers {
         Self { connections: config.servers.iter().map(start).collect() }
     }
 
-    /// Waits until every server is ready, or will not be.
+    /// Waits until every server is ready, or will not be, and says from time to time for whom it waits.
     pub(crate) async fn settled(&self) {
-        for connection in self.connections.values() {
-            connection.settled().await;
+        let all = async {
+            for connection in self.connections.values() {
+                connection.settled().await;
+            }
+        };
+        let mut all = std::pin::pin!(all);
+        while tokio::time::timeout(NOTICE, &mut all).await.is_err() {
+            let starting: Vec<_> =
+                self.iter().filter(|(_, server)| !server.state().is_settled()).map(|(name, _)| name).collect();
+            tracing::info!(servers = starting.join(", "), "still waiting for MCP servers to start");
         }
     }
 

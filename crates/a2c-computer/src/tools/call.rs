@@ -12,11 +12,19 @@ use super::listing::{Listed, Offer, list};
 use crate::servers::Servers;
 use crate::servers::connection::CallFailure;
 
-/// Every tool an Agent may see.
-pub(crate) fn listed(servers: &Servers) -> Vec<Listed> {
+/// Every tool that is not forbidden. Names do not depend on which servers happen to run.
+fn named(servers: &Servers) -> Vec<Listed> {
+    let configured = servers.iter().filter(|(_, server)| !server.config().disabled);
     let offers: Vec<_> =
-        servers.iter().map(|(_, server)| Offer { config: &server.config, tools: server.tools() }).collect();
+        configured.map(|(_, server)| Offer { config: server.config(), tools: server.tools() }).collect();
     list(&offers)
+}
+
+/// Every tool an Agent may see: those of servers that run, or are about to.
+pub(crate) fn listed(servers: &Servers) -> Vec<Listed> {
+    let mut tools = named(servers);
+    tools.retain(|tool| servers.get(&tool.server).is_some_and(|server| !server.state().is_over()));
+    tools
 }
 
 /// Runs a tool by its public name.
@@ -28,7 +36,7 @@ pub(crate) async fn run(
     confirmation: Confirmation,
     cancel: &CancellationToken,
 ) -> CallToolResult {
-    let Some(tool) = listed(servers).into_iter().find(|t| t.name == name) else {
+    let Some(tool) = named(servers).into_iter().find(|t| t.name == name) else {
         return not_listed(servers, name);
     };
     let failure = |code, message: &str| {
@@ -41,8 +49,9 @@ pub(crate) async fn run(
     let Some(server) = servers.get(&tool.server) else { return not_listed(servers, name) };
     match server.call(&tool.tool.name, params, limit, cancel).await {
         Ok(result) => to_wire(&result, &tool.server),
-        Err(CallFailure::NotReady(state)) => {
-            failure(ErrorCode::ToolFailed, &format!("MCP server '{}' is not ready: {state}", tool.server))
+        // Why it does not run is for the owner: what a server writes may hold what nobody else should see.
+        Err(CallFailure::NotReady) => {
+            failure(ErrorCode::ToolFailed, &format!("MCP server '{}' is not running", tool.server))
         }
         Err(CallFailure::Timeout) => {
             let message = format!("tool '{name}' did not finish within {} s", limit.as_secs());
@@ -54,12 +63,11 @@ pub(crate) async fn run(
     }
 }
 
-/// A forbidden tool says so by its own name; anything else is simply not there.
+/// A forbidden tool, or one of a server that is switched off, says so; anything else is simply not there.
 fn not_listed(servers: &Servers, name: &str) -> CallToolResult {
     let owner = servers.iter().find(|(_, server)| {
-        !gate::is_visible(&server.config, name)
-            && (server.config.forbidden_tools.iter().any(|t| t == name)
-                || server.tools().iter().any(|t| t.name == name))
+        let is_its_own = server.tools().iter().any(|t| t.name == name);
+        gate::is_forbidden(server.config(), name) || (server.config().disabled && is_its_own)
     });
     match owner {
         Some((server, _)) => CallToolResult::failure(ErrorCode::ToolForbidden, &format!("tool '{name}' is forbidden"))

@@ -21,9 +21,17 @@ pub(crate) fn meta_of(server: &McpServerConfig, tool: &str) -> Option<ToolMeta> 
     }
 }
 
-/// Whether an Agent may see the tool at all.
-pub(crate) fn is_visible(server: &McpServerConfig, tool: &str) -> bool {
-    !server.disabled && !server.forbidden_tools.iter().any(|f| f == tool)
+/// Whether the owner forbids a tool, by its own name or by the one it has for Agents.
+pub(crate) fn is_forbidden(server: &McpServerConfig, tool: &str) -> bool {
+    let alias = meta_of(server, tool).and_then(|meta| meta.alias);
+    server.forbidden_tools.iter().any(|f| f == tool || Some(f) == alias.as_ref())
+}
+
+/// Names in the owner's rules that fit none of the server's tools: most likely typos.
+pub(crate) fn unmatched<'a>(server: &'a McpServerConfig, tools: &[&str]) -> Vec<&'a str> {
+    let is_alias = |name: &str| server.tool_meta.values().any(|meta| meta.alias.as_deref() == Some(name));
+    let rules = server.tool_meta.keys().chain(server.forbidden_tools.iter().filter(|name| !is_alias(name)));
+    rules.map(String::as_str).filter(|name| !tools.contains(name)).collect()
 }
 
 /// Whether the tool may run now.
@@ -38,18 +46,19 @@ mod tests {
     #[test]
     fn the_gate() {
         let server: McpServerConfig = serde_json::from_str(
-            r#"{"type": "stdio", "server_parameters": {"command": "x"}, "forbidden_tools": ["rm"],
-                "tool_meta": {"own": {"auto_apply": false, "alias": "mine"}, "free": {"alias": "f"}},
+            r#"{"type": "stdio", "server_parameters": {"command": "x"}, "forbidden_tools": ["rm", "wipe"],
+                "tool_meta": {"own": {"auto_apply": false, "alias": "mine"}, "free": {"alias": "f"}, "purge": {"alias": "wipe"}},
                 "default_tool_meta": {"auto_apply": true, "tags": ["t"]}}"#,
         )
         .unwrap();
-        assert!(!is_visible(&server, "rm") && is_visible(&server, "ls"));
+        assert!(is_forbidden(&server, "rm") && is_forbidden(&server, "purge") && !is_forbidden(&server, "ls"));
         let run = |tool: &str, confirmation| may_run(meta_of(&server, tool).as_ref(), confirmation);
         assert!(!run("own", Confirmation::Refuse), "its own entry wins over the default");
         assert!(run("own", Confirmation::Allow));
         assert!(run("free", Confirmation::Refuse), "what it leaves open comes from the default");
         assert!(run("other", Confirmation::Refuse));
         assert!(!may_run(None, Confirmation::Refuse));
+        assert_eq!(unmatched(&server, &["own", "free", "purge"]), ["rm"]);
         assert_eq!(meta_of(&server, "free").unwrap().tags, Some(vec!["t".into()]));
     }
 }

@@ -3,7 +3,7 @@
 //! A tool is known by its alias or by its own name. Where two servers use the same one, both get the server as a
 //! prefix, so that nothing is dropped and nothing depends on which server came first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use a2c_protocol::config::McpServerConfig;
@@ -35,33 +35,46 @@ pub(crate) struct Listed {
     pub(crate) meta: Option<ToolMeta>,
 }
 
-/// Every visible tool under its public name, in the order of servers and of their lists.
+/// Every tool that is not forbidden, under its public name, in the order of servers and of their lists.
 pub(crate) fn list(offers: &[Offer<'_>]) -> Vec<Listed> {
     let mut listed: Vec<Listed> = offers
         .iter()
         .flat_map(|offer| {
-            let visible = offer.tools.iter().filter(|tool| gate::is_visible(offer.config, &tool.name));
-            visible.map(|tool| {
+            let allowed = offer.tools.iter().filter(|tool| !gate::is_forbidden(offer.config, &tool.name));
+            allowed.map(|tool| {
                 let meta = gate::meta_of(offer.config, &tool.name);
                 let name = meta.as_ref().and_then(|m| m.alias.clone()).unwrap_or_else(|| tool.name.to_string());
                 Listed { name, server: offer.config.name.clone(), tool: tool.clone(), meta }
             })
         })
         .collect();
-    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut uses: HashMap<String, usize> = HashMap::new();
     for tool in &listed {
-        *seen.entry(tool.name.clone()).or_default() += 1;
+        *uses.entry(tool.name.clone()).or_default() += 1;
     }
-    for tool in listed.iter_mut().filter(|tool| seen[&tool.name] > 1) {
-        tool.name = prefixed(&tool.server, &tool.name);
+    // Names that only one tool wants are its own; the others make way for them.
+    let mut taken: HashSet<String> = uses.iter().filter(|(_, n)| **n == 1).map(|(name, _)| name.clone()).collect();
+    for tool in listed.iter_mut().filter(|tool| uses[&tool.name] > 1) {
+        tool.name = free_name(&tool.server, &tool.name, &taken);
+        taken.insert(tool.name.clone());
     }
     listed
 }
 
-/// `server_tool` in the legal alphabet, at most [`MAX_NAME`] long.
-fn prefixed(server: &str, name: &str) -> String {
+/// `server_tool` in the legal alphabet, at most [`MAX_NAME`] long, with a number where that is taken too.
+fn free_name(server: &str, name: &str, taken: &HashSet<String>) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    format!("{server}_{name}").chars().map(legal).take(MAX_NAME).collect()
+    let prefixed: String = format!("{server}_{name}").chars().map(legal).collect();
+    (1..)
+        .map(|n| match n {
+            1 => prefixed.chars().take(MAX_NAME).collect(),
+            n => {
+                let suffix = format!("_{n}");
+                prefixed.chars().take(MAX_NAME - suffix.len()).collect::<String>() + &suffix
+            }
+        })
+        .find(|candidate: &String| !taken.contains(candidate))
+        .unwrap_or(prefixed)
 }
 
 impl Listed {
@@ -120,6 +133,24 @@ mod tests {
         let offers =
             [Offer { config: &a, tools: tools(&["read", "only"]) }, Offer { config: &b, tools: tools(&["read"]) }];
         assert_eq!(names(&offers), ["a_read", "only", "b_c_read"]);
+    }
+
+    #[test]
+    fn no_two_tools_ever_have_the_same_name() {
+        let long = "x".repeat(70);
+        let a = server("a", &json!({"tool_meta": {"one": {"alias": "get"}, "two": {"alias": "get"}}}));
+        let (b, c) = (server("b", &json!({})), server("c", &json!({"tool_meta": {"get": {"alias": "b_get"}}})));
+        let offers = [
+            Offer { config: &a, tools: tools(&["one", "two", &long]) },
+            Offer { config: &b, tools: tools(&["get", &long]) },
+            Offer { config: &c, tools: tools(&["get"]) },
+        ];
+        let mut names = names(&offers);
+        assert_eq!(names[..2], ["a_get", "a_get_2"]);
+        assert_eq!(names[3..4], ["b_get_2"], "b_get is the alias of another tool");
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 6);
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::route::calls::{AlreadyRunning, Call, CallId};
 use crate::route::envelope::{Announcement, Envelope, EventBody, stamp};
 use crate::wire::outbox::{Full, Outbox};
 use a2c_socketio_frame::Frame;
+pub(crate) use reply::to_json;
 use reply::{Reply, event_packet};
 pub(crate) use state::Newcomer;
 use state::{State, refusal_of};

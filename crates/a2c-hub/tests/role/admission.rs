@@ -4,7 +4,7 @@ use a2c_hub::Auth;
 use a2c_socketio::{ConnectError, Options};
 use serde_json::{Value, json};
 
-use crate::support::{Member, Stranger, deserted, hub, hub_with};
+use crate::support::{Member, Stranger, assert_error, deserted, http, hub, hub_with};
 
 async fn refusal(options: Options) -> String {
     match Member::connect_with(options).await.err() {
@@ -106,4 +106,27 @@ async fn without_the_token_the_answer_is_401_and_no_more() {
         }
     }
     assert_eq!(hub.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_web_page_is_not_a_client() {
+    let hub = hub().await;
+    let target = "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0";
+    let ask = async |headers: &str| http(&hub, "GET", target, headers, "").await;
+    let (status, _, body) = ask("origin: https://evil.example\r\n").await;
+    assert!(status.contains("403"), "{status}");
+    assert_error(&serde_json::from_str(&body).unwrap(), 403);
+    let (status, _, _) = ask("origin: http://localhost\r\n").await;
+    assert!(status.contains("200"), "{status}");
+    let upgrade = "upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n\
+                   sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\norigin: https://evil.example\r\n";
+    let target = "/socket.io/?EIO=4&transport=websocket&a2c_version=0.2.0";
+    let (status, _, _) = http(&hub, "GET", target, upgrade, "").await;
+    assert!(status.contains("403"), "{status}");
+}
+
+#[tokio::test]
+async fn without_authentication_the_hub_stays_on_loopback() {
+    let refused = a2c_hub::Hub::start(a2c_hub::HubConfig::on("0.0.0.0:0".parse().unwrap())).await;
+    assert!(matches!(refused, Err(a2c_hub::StartError::Open { .. })));
 }

@@ -217,9 +217,11 @@ async fn connections_that_stop_half_way_go_away() {
     let mut undecided = Stranger::open(&office.hub).await;
     // A request without an end, and an upgrade without a key.
     let mut half = TcpStream::connect(address).await.unwrap();
-    half.write_all(b"GET /smcp/?EIO=4&transport=websocket&a2c_version=0.2.0 HTTP/1.1\r\nhost: h\r\nupgrade: websoc")
-        .await
-        .unwrap();
+    half.write_all(
+        b"GET /smcp/?EIO=4&transport=websocket&a2c_version=0.2.0 HTTP/1.1\r\nhost: localhost\r\nupgrade: websoc",
+    )
+    .await
+    .unwrap();
     let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n";
     let target = "/smcp/?EIO=4&transport=websocket&a2c_version=0.2.0";
     let (status, ..) = http(&office.hub, "GET", target, upgrade, "").await;

@@ -4,7 +4,6 @@ use a2c_agent::protocol::ErrorCode;
 use a2c_agent::protocol::Role;
 use a2c_agent::protocol::config::{Input, McpTransport};
 use a2c_agent::protocol::notification::{ComputerUpdate, Notification, OfficeChange};
-use a2c_agent::protocol::seconds::Seconds;
 use a2c_agent::{Agent, LinkOptions, News, RequestError};
 use serde_json::{Value, json};
 
@@ -131,7 +130,7 @@ fn desk(hub: &Hub, transports: &Value, transport: &str) -> Sdk {
 
 async fn call(agent: &Agent, tool: &str, params: Value) -> String {
     let params = params.as_object().unwrap().clone();
-    let result = agent.call_tool("desk", tool, params, Seconds::DEFAULT).await.unwrap();
+    let result = agent.call_tool("desk", tool, params, std::time::Duration::from_secs(30)).await.unwrap();
     assert!(!result.is_error, "{result:?}");
     result.text()
 }

@@ -1,6 +1,5 @@
 //! What our hub passes on without knowing it: the SDK's skills and blobs, unknown events, unknown fields, bytes.
 
-use a2c_agent::protocol::seconds::Seconds;
 use a2c_agent::{Agent, LinkOptions, News, RequestError};
 use serde_json::{Map, Value, json};
 
@@ -123,12 +122,12 @@ fn to_desk(payload: Value) -> Map<String, Value> {
 }
 
 async fn request(agent: &Agent, event: &str, payload: Value) -> Value {
-    agent.request(event, to_desk(payload), Seconds::DEFAULT).await.unwrap()
+    agent.request(event, to_desk(payload), std::time::Duration::from_secs(30)).await.unwrap()
 }
 
 /// The code of the error it is answered with.
 async fn refused(agent: &Agent, event: &str, payload: Value) -> i64 {
-    match agent.request(event, to_desk(payload), Seconds::DEFAULT).await {
+    match agent.request(event, to_desk(payload), std::time::Duration::from_secs(30)).await {
         Err(RequestError::Refused(error)) => error.code.number(),
         other => panic!("expected an error, got {other:?}"),
     }

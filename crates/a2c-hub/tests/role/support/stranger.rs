@@ -152,7 +152,7 @@ pub(crate) async fn http(hub: &Hub, method: &str, target: &str, headers: &str, b
         let mut stream = TcpStream::connect(hub.address()).await.unwrap();
         let length = body.len();
         let request =
-            format!("{method} {target} HTTP/1.1\r\nhost: hub\r\ncontent-length: {length}\r\n{headers}\r\n{body}");
+            format!("{method} {target} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n{headers}\r\n{body}");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
         let mut chunk = [0; 4096];

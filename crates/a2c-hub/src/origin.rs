@@ -1,0 +1,83 @@
+//! Web pages are not clients: what a browser says about where a request comes from, judged. Pure.
+//!
+//! A page that somebody opens runs on the same machine as a hub on a loopback address. It gives itself away twice: by
+//! the `Origin` that browsers add, and, where its own name was made to point to this machine (DNS rebinding), by the
+//! `Host` it asks for.
+
+use std::net::IpAddr;
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Stranger {
+    /// A hub on a loopback address was asked for under another name.
+    #[error("this hub is not served under that Host: use its address, or start it with --allow-host")]
+    Host,
+    /// A web page of another origin asks.
+    #[error("web pages of another origin may not use this hub")]
+    Origin,
+}
+
+/// Judges the two headers. `allowed` are hosts (without port) under which the hub is known beside its address.
+pub(crate) fn judge(
+    on_loopback: bool,
+    allowed: &[String],
+    host: Option<&str>,
+    origin: Option<&str>,
+) -> Result<(), Stranger> {
+    let is_allowed = |name: &str| allowed.iter().any(|a| a.eq_ignore_ascii_case(name));
+    if let Some(host) = host
+        && on_loopback
+        && !is_loopback(name_of(host))
+        && !is_allowed(name_of(host))
+    {
+        return Err(Stranger::Host);
+    }
+    let Some(origin) = origin else { return Ok(()) };
+    let authority = origin.split_once("://").map(|(_, authority)| authority).ok_or(Stranger::Origin)?;
+    let is_own = host.is_some_and(|host| host.eq_ignore_ascii_case(authority));
+    if is_own || is_allowed(name_of(authority)) { Ok(()) } else { Err(Stranger::Origin) }
+}
+
+/// The name or address of `host[:port]`.
+fn name_of(authority: &str) -> &str {
+    match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or(v6),
+        None => authority.split(':').next().unwrap_or(authority),
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        || name.eq_ignore_ascii_case("localhost")
+        || name.to_ascii_lowercase().ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_ask() {
+        let allowed = ["hub.example".to_owned()];
+        let check = |loopback, host, origin, expected: Result<(), Stranger>| {
+            assert_eq!(judge(loopback, &allowed, host, origin), expected, "{loopback} {host:?} {origin:?}");
+        };
+        // Programs say where they go and nothing about where they come from.
+        for host in ["127.0.0.1:7420", "localhost", "LOCALHOST:1", "[::1]:7420", "x.localhost:1", "hub.example"] {
+            check(true, Some(host), None, Ok(()));
+        }
+        check(true, None, None, Ok(()));
+        check(false, Some("anything.example:443"), None, Ok(()));
+        // Some client libraries send the hub's own address as origin.
+        check(true, Some("127.0.0.1:7420"), Some("http://127.0.0.1:7420"), Ok(()));
+        check(false, Some("hub.internal"), Some("https://hub.internal"), Ok(()));
+        check(true, Some("127.0.0.1:7420"), Some("https://hub.example"), Ok(()));
+        // A page from elsewhere, a page on another port, a sandboxed page, a rebound name.
+        check(true, Some("127.0.0.1:7420"), Some("https://evil.example"), Err(Stranger::Origin));
+        check(true, Some("127.0.0.1:7420"), Some("http://127.0.0.1:8000"), Err(Stranger::Origin));
+        check(true, Some("127.0.0.1:7420"), Some("null"), Err(Stranger::Origin));
+        check(false, Some("hub.internal"), Some("https://evil.example"), Err(Stranger::Origin));
+        check(true, Some("evil.example:7420"), Some("http://evil.example:7420"), Err(Stranger::Host));
+        check(true, Some("127.0.0.1.evil.example"), None, Err(Stranger::Host));
+    }
+}
