@@ -66,6 +66,8 @@ pub struct Computer {
     seat: Seat,
     stop: CancellationToken,
     task: JoinHandle<Ended>,
+    /// What the task came to, once somebody has asked.
+    ended: Option<Ended>,
 }
 
 impl Drop for Computer {
@@ -123,7 +125,7 @@ impl Computer {
         let stop = CancellationToken::new();
         let office = Office { desk: desk.clone(), link: link.clone(), seat: seat.clone() };
         let task = tokio::spawn(office.run(inbox, changed, stop.clone()));
-        Ok(Some(Self { desk, link, seat, stop, task }))
+        Ok(Some(Self { desk, link, seat, stop, task, ended: None }))
     }
 
     /// Where the Computer sits.
@@ -138,10 +140,14 @@ impl Computer {
 
     /// Waits until the connection to the hub is over for good.
     pub async fn ended(&mut self) -> Ended {
-        match (&mut self.task).await {
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        let ended = match (&mut self.task).await {
             Ok(ended) => ended,
             Err(e) => Ended { reason: e.to_string() },
-        }
+        };
+        self.ended.insert(ended).clone()
     }
 
     /// Leaves the office, stops every server and waits until all processes are gone.
@@ -153,9 +159,7 @@ impl Computer {
             Err(_) => tracing::debug!("the hub did not say farewell"),
         }
         self.stop.cancel();
-        if !self.task.is_finished() {
-            let _ = (&mut self.task).await;
-        }
+        self.ended().await;
         self.link.close().await;
         self.desk.servers.stop().await;
     }

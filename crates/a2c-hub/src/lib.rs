@@ -187,7 +187,7 @@ fn engine_config(config: &HubConfig) -> EngineIoConfig {
     EngineIoConfig {
         ping_interval: config.ping_interval,
         ping_timeout: config.ping_timeout,
-        max_buffer_size: config.limits.max_queued,
+        max_buffer_size: config.limits.max_queued.max(1),
         max_payload: config.limits.hard_max() as u64,
         ws_max_message_size: config.limits.hard_max(),
         ws_max_frame_size: config.limits.hard_max(),

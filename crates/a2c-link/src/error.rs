@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use a2c_protocol::answer::AnswerError;
+use a2c_protocol::config::redact_url;
 use a2c_protocol::version::ERROR_CODE_HEADER;
 use a2c_protocol::{ErrorBody, ErrorCode, Version};
 use a2c_socketio::HttpRefusal;
@@ -29,7 +30,7 @@ pub enum ConnectError {
         max: Option<Version>,
     },
     /// The hub wants a credential, or another one.
-    #[error("the hub refused the credential: set A2C_TOKEN (or --token) to the hub's token")]
+    #[error("the hub refused the credential: give the hub's token")]
     Unauthorized,
     /// The hub refused for another reason.
     #[error("the hub refused the connection: {0}")]
@@ -73,7 +74,7 @@ impl ConnectError {
     }
 
     fn unreachable(url: &str, error: a2c_socketio::ConnectError) -> Self {
-        Self::Unreachable { url: url.to_owned(), source: Box::new(error) }
+        Self::Unreachable { url: redact_url(url), source: Box::new(error) }
     }
 
     /// The body says most; the header alone remains where a proxy or a client library lost the body.
@@ -117,6 +118,9 @@ pub enum RequestError {
     /// There is no connection; nothing was sent.
     #[error("not connected to the hub; nothing was sent")]
     NotConnected,
+    /// What was sent before fills the way to the hub; nothing was sent of this.
+    #[error("the hub does not take what is sent to it; nothing was sent")]
+    Congested,
     /// The connection broke while waiting; whether the request had an effect is unknown.
     #[error("the connection to the hub was lost before the answer came; the request may have had an effect")]
     Lost,
@@ -152,6 +156,7 @@ impl From<a2c_socketio::CallError> for RequestError {
             CallError::TooLarge { size, limit } => Self::TooLarge { size, limit },
             CallError::Disconnected => Self::Lost,
             CallError::Timeout(limit) => Self::Timeout(limit),
+            CallError::Congested(_) => Self::Congested,
             _ => Self::NotConnected,
         }
     }

@@ -335,7 +335,7 @@ pub fn is_placeholder(value: &str) -> bool {
 }
 
 /// Hides the user information and the query of a URL: both are customary places for keys.
-fn redact_url(url: &str) -> String {
+pub fn redact_url(url: &str) -> String {
     let (head, query) = match url.split_once('?') {
         Some((head, _)) => (head, format!("?{REDACTED}")),
         None => (url, String::new()),

@@ -59,6 +59,7 @@ pub(crate) fn explain(error: ConnectError) -> anyhow::Error {
             SocketError::Transport(_) | SocketError::Timeout(_) => "is the hub running? Start one with: a2c server",
             _ => return error.into(),
         },
+        ConnectError::Unauthorized => "set A2C_TOKEN to it",
         _ => return error.into(),
     };
     anyhow::anyhow!("{error} ({hint})")

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use a2c_protocol::config::{Input, StdioParameters};
+use a2c_protocol::config::{Input, REDACTED, StdioParameters};
 
 /// A placeholder without a value. The message names the input, never a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unresolved {
+pub(crate) enum Unresolved {
     /// No value was given.
     #[error("input '{id}' ({description}) has no value: set the environment variable {variable}")]
     NoValue {
@@ -31,30 +31,62 @@ pub enum Unresolved {
     },
 }
 
+/// Parameters with every placeholder replaced, and what must not be seen of them.
+pub(crate) struct Filled {
+    /// What the process gets.
+    pub(crate) stdio: StdioParameters,
+    /// Values that came from elsewhere, and every value of `env`.
+    pub(crate) secrets: Secrets,
+}
+
+/// Values that are hidden wherever they turn up.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// Shorter values are too likely to be part of ordinary words.
+    const SHORTEST: usize = 4;
+
+    fn new(values: impl IntoIterator<Item = String>) -> Self {
+        let mut values: Vec<_> = values.into_iter().filter(|value| value.len() >= Self::SHORTEST).collect();
+        // The longest first: a secret may be part of another.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        Self(values)
+    }
+
+    /// The text without them.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED))
+    }
+}
+
 /// Where values come from.
-pub struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     /// The inputs the configuration declares.
-    pub inputs: &'a [Input],
+    pub(crate) inputs: &'a [Input],
     /// The environment.
-    pub env: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) env: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Sources<'_> {
     /// The parameters with every placeholder replaced.
-    pub fn fill(&self, stdio: &StdioParameters) -> Result<StdioParameters, Unresolved> {
+    pub(crate) fn fill(&self, stdio: &StdioParameters) -> Result<Filled, Unresolved> {
         let env = match &stdio.env {
             Some(env) => {
                 Some(env.iter().map(|(k, v)| Ok((k.clone(), self.text(v)?))).collect::<Result<BTreeMap<_, _>, _>>()?)
             }
             None => None,
         };
-        Ok(StdioParameters {
+        let filled = StdioParameters {
             command: self.text(&stdio.command)?,
             args: stdio.args.iter().map(|a| self.text(a)).collect::<Result<_, _>>()?,
             env,
             cwd: stdio.cwd.as_deref().map(|cwd| self.text(cwd)).transpose()?,
             ..stdio.clone()
-        })
+        };
+        let given = self.inputs.iter().filter_map(|input| self.input(input.id()).ok());
+        let secrets = Secrets::new(given.chain(filled.env.iter().flatten().map(|(_, value)| value.clone())));
+        Ok(Filled { stdio: filled, secrets })
     }
 
     /// One text with every placeholder replaced; anything else in `${…}` stays as it is.
@@ -104,6 +136,15 @@ fn variable_of(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_came_from_elsewhere_is_hidden() {
+        let stdio: StdioParameters =
+            serde_json::from_str(r#"{"command": "x", "env": {"A": "s3cret", "B": "${env:K}", "C": "no"}}"#).unwrap();
+        let sources = Sources { inputs: &[], env: &|_| Some("s3cret-longer".into()) };
+        let filled = sources.fill(&stdio).unwrap();
+        assert_eq!(filled.secrets.hide("no: s3cret-longer, s3cret"), "no: ***, ***");
+    }
 
     #[test]
     fn placeholders_are_replaced_or_named() {

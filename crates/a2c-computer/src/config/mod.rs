@@ -1,6 +1,6 @@
 //! The configuration file of a Computer.
 
-pub mod inputs;
+pub(crate) mod inputs;
 mod keys;
 
 use std::collections::BTreeMap;

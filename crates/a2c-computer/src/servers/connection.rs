@@ -3,25 +3,27 @@
 //! A task owns the process from start to end; everybody else sees the state and a handle to ask with. The last known
 //! tools stay visible while the server is not ready, so that a list never waits for it.
 
+use std::collections::HashSet;
+use std::convert::Infallible;
 use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use a2c_protocol::config::{Input, McpServerConfig, McpTransport, StdioParameters};
+use a2c_protocol::config::{Input, McpServerConfig, McpTransport};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest,
-    Implementation, JsonObject, ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, ErrorData,
+    Implementation, JsonObject, PaginatedRequestParams, ServerResult, Tool,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::process::{self, LAST_WORDS, StderrTail};
 use super::state::ServerState;
-use crate::config::inputs::Sources;
+use crate::config::inputs::{Filled, Sources};
 use crate::tools::gate;
 
 /// How long a server may take to start and list its tools.
@@ -29,6 +31,13 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
 const LINE_LIMIT: usize = 64 << 20;
+
+/// How many tools a server may have, on how many pages.
+const MAX_TOOLS: usize = 10_000;
+const MAX_PAGES: usize = 1_000;
+
+/// The least time between two listings that the server's notifications cause.
+const LIST_PAUSE: Duration = Duration::from_millis(250);
 
 /// How long listing the tools again may take.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
@@ -53,6 +62,8 @@ struct Shared {
     peer: RwLock<Option<Peer<RoleClient>>>,
     tools: RwLock<Arc<[Tool]>>,
     changes: mpsc::UnboundedSender<Change>,
+    /// The server said that its tools changed.
+    list_changed: Notify,
 }
 
 /// Why a call has no result.
@@ -64,7 +75,9 @@ pub(crate) enum CallFailure {
     Timeout,
     /// The caller gave up; the server was told to stop.
     Cancelled,
-    /// The server answered with an error, or went away.
+    /// The server answered with an error.
+    Refused(ErrorData),
+    /// The server went away, or its answer is none.
     Failed(String),
 }
 
@@ -79,6 +92,7 @@ impl Connection {
             peer: RwLock::default(),
             tools: RwLock::new(Arc::new([])),
             changes,
+            list_changed: Notify::new(),
         });
         let stop = CancellationToken::new();
         tokio::spawn(run(shared.clone(), parameters, stop.clone()));
@@ -120,7 +134,7 @@ impl Connection {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let failed = |e: ServiceError| match e {
             ServiceError::Timeout { .. } => CallFailure::Timeout,
-            ServiceError::McpError(e) => CallFailure::Failed(e.message.into_owned()),
+            ServiceError::McpError(e) => CallFailure::Refused(e),
             e => CallFailure::Failed(e.to_string()),
         };
         let handle = tokio::select! {
@@ -171,7 +185,7 @@ impl Drop for Connection {
 }
 
 /// The parameters of a child process, filled in; otherwise the reason why there are none.
-fn stdio_of(config: &McpServerConfig, inputs: &[Input]) -> Result<StdioParameters, String> {
+fn stdio_of(config: &McpServerConfig, inputs: &[Input]) -> Result<Filled, String> {
     match &config.transport {
         McpTransport::Stdio(stdio) => {
             let sources = Sources { inputs, env: &|name| std::env::var(name).ok() };
@@ -181,12 +195,12 @@ fn stdio_of(config: &McpServerConfig, inputs: &[Input]) -> Result<StdioParameter
     }
 }
 
-async fn run(shared: Arc<Shared>, stdio: Result<StdioParameters, String>, stop: CancellationToken) {
+async fn run(shared: Arc<Shared>, filled: Result<Filled, String>, stop: CancellationToken) {
     if shared.config.disabled {
         return;
     }
-    let outcome = match stdio {
-        Ok(stdio) => serve(&shared, &stdio, &stop).await,
+    let outcome = match filled {
+        Ok(filled) => serve(&shared, &filled, &stop).await,
         Err(reason) => Err(reason),
     };
     *shared.peer.write().unwrap_or_else(PoisonError::into_inner) = None;
@@ -202,9 +216,9 @@ async fn run(shared: Arc<Shared>, stdio: Result<StdioParameters, String>, stop: 
 }
 
 /// Runs the server from start to end. `Ok` means that it was stopped.
-async fn serve(shared: &Arc<Shared>, stdio: &StdioParameters, stop: &CancellationToken) -> Result<(), String> {
+async fn serve(shared: &Arc<Shared>, filled: &Filled, stop: &CancellationToken) -> Result<(), String> {
     tracing::info!(server = shared.config.name, "starting MCP server");
-    let (mut process, (stdout, stdin), stderr) = process::start(&shared.config.name, stdio)?;
+    let (mut process, (stdout, stdin), stderr) = process::start(&shared.config.name, filled)?;
     let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(LINE_LIMIT);
     let outcome = {
         let mut talk = std::pin::pin!(converse(shared, transport, stop));
@@ -238,7 +252,7 @@ async fn converse(
     let started = async {
         let client = Client(Arc::downgrade(shared));
         let service = client.serve(transport).await.map_err(|e| format!("it does not answer as an MCP server: {e}"))?;
-        let tools = service.list_all_tools().await.map_err(|e| format!("cannot list its tools: {e}"))?;
+        let tools = list_tools(service.peer()).await?;
         Ok::<_, String>((service, tools))
     };
     let (service, tools) = tokio::select! {
@@ -260,9 +274,11 @@ async fn converse(
     shared.state.send_replace(ServerState::Ready);
 
     let end = service.cancellation_token();
+    let refresh = refresh(shared, service.peer().clone());
     let mut running = std::pin::pin!(service.waiting());
     tokio::select! {
         _ = &mut running => Err("it hung up".into()),
+        never = refresh => match never {},
         () = stop.cancelled() => {
             end.cancel();
             let _ = running.await;
@@ -291,15 +307,50 @@ impl ClientHandler for Client {
         ClientConfig::new(ClientCapabilities::default(), Implementation::new("a2c", env!("CARGO_PKG_VERSION")))
     }
 
-    async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
-        let Some(shared) = self.0.upgrade() else { return };
-        match tokio::time::timeout(LIST_LIMIT, context.peer.list_all_tools()).await {
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.list_changed.notify_one();
+        }
+    }
+}
+
+/// Lists the tools again when the server says that they changed: one listing at a time, and not too often, however
+/// often it says so.
+async fn refresh(shared: &Shared, peer: Peer<RoleClient>) -> Infallible {
+    loop {
+        shared.list_changed.notified().await;
+        match tokio::time::timeout(LIST_LIMIT, list_tools(&peer)).await {
             Ok(Ok(tools)) => {
-                *shared.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
-                let _ = shared.changes.send(Change::Tools);
+                let tools: Arc<[Tool]> = tools.into();
+                let mut kept = shared.tools.write().unwrap_or_else(PoisonError::into_inner);
+                if *kept != tools {
+                    *kept = tools;
+                    let _ = shared.changes.send(Change::Tools);
+                }
             }
-            Ok(Err(error)) => tracing::warn!(server = shared.config.name, %error, "cannot list the changed tools"),
+            Ok(Err(problem)) => tracing::warn!(server = shared.config.name, problem, "the changed tools are not known"),
             Err(_) => tracing::warn!(server = shared.config.name, "listing the changed tools took too long"),
         }
+        tokio::time::sleep(LIST_PAUSE).await;
+    }
+}
+
+/// Every page of the server's tools, within reason.
+async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, String> {
+    let mut tools = Vec::new();
+    let mut seen = HashSet::new();
+    let mut cursor = None;
+    loop {
+        let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
+        let page = page.map_err(|e| format!("cannot list its tools: {e}"))?;
+        tools.extend(page.tools);
+        if tools.len() > MAX_TOOLS {
+            return Err(format!("it lists more than {MAX_TOOLS} tools"));
+        }
+        cursor = match page.next_cursor {
+            None => return Ok(tools),
+            Some(next) if seen.insert(next.clone()) && seen.len() <= MAX_PAGES => Some(next),
+            Some(_) => return Err("the pages of its tool list do not end".into()),
+        };
     }
 }

@@ -12,6 +12,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
+use crate::config::inputs::{Filled, Secrets};
+
 /// What a child inherits of our environment; the rest is none of its business.
 const INHERITED: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
@@ -35,7 +37,8 @@ pub(crate) struct Process {
 pub(crate) type Streams = (ChildStdout, ChildStdin);
 
 /// Starts the process; the error says what to change.
-pub(crate) fn start(name: &str, stdio: &StdioParameters) -> Result<(Process, Streams, StderrTail), String> {
+pub(crate) fn start(name: &str, filled: &Filled) -> Result<(Process, Streams, StderrTail), String> {
+    let Filled { stdio, secrets } = filled;
     let mut command = Command::new(&stdio.command);
     command.args(&stdio.args).env_clear();
     command.envs(INHERITED.into_iter().filter_map(|key| Some((key, std::env::var_os(key)?))));
@@ -46,13 +49,13 @@ pub(crate) fn start(name: &str, stdio: &StdioParameters) -> Result<(Process, Str
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
-    let mut child = command.spawn().map_err(|e| explain(stdio, &e))?;
+    let mut child = command.spawn().map_err(|e| secrets.hide(&explain(stdio, &e)))?;
     let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err("its standard streams cannot be used".into());
     };
     let lines = Lines::default();
-    let reader = tokio::spawn(follow(name.to_owned(), stderr, lines.clone()));
+    let reader = tokio::spawn(follow(name.to_owned(), stderr, lines.clone(), secrets.clone()));
     let process = Process { group: child.id(), child };
     Ok((process, (stdout, stdin), StderrTail { lines, reader }))
 }
@@ -118,7 +121,7 @@ impl StderrTail {
     }
 }
 
-async fn follow(name: String, stderr: ChildStderr, lines: Lines) {
+async fn follow(name: String, stderr: ChildStderr, lines: Lines, secrets: Secrets) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -127,7 +130,7 @@ async fn follow(name: String, stderr: ChildStderr, lines: Lines) {
         match (&mut reader).take(LINE_LIMIT).read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return,
             Ok(_) => {
-                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                let text = secrets.hide(String::from_utf8_lossy(&line).trim_end());
                 tracing::debug!(server = name, "{text}");
                 let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
                 if lines.len() == KEPT_LINES {

@@ -12,6 +12,9 @@ use super::listing::{Listed, Offer, list};
 use crate::servers::Servers;
 use crate::servers::connection::CallFailure;
 
+/// Meta: the error of the MCP server as it sent it, `{code, message, data?}`.
+const MCP_ERROR: &str = "mcp_error";
+
 /// Every tool that is not forbidden. Names do not depend on which servers happen to run.
 fn named(servers: &Servers) -> Vec<Listed> {
     let configured = servers.iter().filter(|(_, server)| !server.config().disabled);
@@ -60,6 +63,13 @@ pub(crate) async fn run(
         Err(CallFailure::Cancelled) => failure(ErrorCode::ToolFailed, &format!("tool '{name}' was cancelled"))
             .with_meta(CallToolResult::CANCELLED, true),
         Err(CallFailure::Failed(reason)) => failure(ErrorCode::ToolFailed, &reason),
+        Err(CallFailure::Refused(error)) => {
+            let mut result = failure(ErrorCode::ToolFailed, &error.message);
+            if let Ok(details) = serde_json::to_value(&error) {
+                result.meta.insert(MCP_ERROR.into(), details);
+            }
+            result
+        }
     }
 }
 
@@ -85,9 +95,13 @@ fn to_wire(result: &rmcp::model::CallToolResult, server: &str) -> CallToolResult
             return CallToolResult::failure(ErrorCode::ToolFailed, &format!("the result cannot be passed on: {e}"));
         }
     };
+    // What these mean is ours to say: a server must not pass for another, or its answer for our own.
+    for reserved in [CallToolResult::MCP_SERVER, CallToolResult::TIMEOUT, CallToolResult::CANCELLED] {
+        wire.meta.remove(reserved);
+    }
     if wire.is_error {
-        wire.meta.entry(CallToolResult::ERROR_CODE).or_insert_with(|| ErrorCode::ToolFailed.number().into());
-        wire.meta.entry(CallToolResult::MCP_SERVER).or_insert_with(|| server.into());
+        wire.meta.insert(CallToolResult::ERROR_CODE.into(), ErrorCode::ToolFailed.number().into());
+        wire.meta.insert(CallToolResult::MCP_SERVER.into(), server.into());
     }
     wire
 }

@@ -48,33 +48,56 @@ pub(crate) fn list(offers: &[Offer<'_>]) -> Vec<Listed> {
             })
         })
         .collect();
-    let mut uses: HashMap<String, usize> = HashMap::new();
-    for tool in &listed {
-        *uses.entry(tool.name.clone()).or_default() += 1;
-    }
-    // Names that only one tool wants are its own; the others make way for them.
-    let mut taken: HashSet<String> = uses.iter().filter(|(_, n)| **n == 1).map(|(name, _)| name.clone()).collect();
-    for tool in listed.iter_mut().filter(|tool| uses[&tool.name] > 1) {
-        tool.name = free_name(&tool.server, &tool.name, &taken);
-        taken.insert(tool.name.clone());
-    }
+    let names = public_names(&listed);
+    listed.iter_mut().zip(names).for_each(|(tool, name)| tool.name = name);
     listed
 }
 
-/// `server_tool` in the legal alphabet, at most [`MAX_NAME`] long, with a number where that is taken too.
-fn free_name(server: &str, name: &str, taken: &HashSet<String>) -> String {
-    let legal = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let prefixed: String = format!("{server}_{name}").chars().map(legal).collect();
-    (1..)
-        .map(|n| match n {
-            1 => prefixed.chars().take(MAX_NAME).collect(),
-            n => {
-                let suffix = format!("_{n}");
-                prefixed.chars().take(MAX_NAME - suffix.len()).collect::<String>() + &suffix
-            }
-        })
-        .find(|candidate: &String| !taken.contains(candidate))
-        .unwrap_or(prefixed)
+/// Gives every tool a name of its own. A name that only one tool has, and that is legal, stays; the others get their
+/// server as prefix. A prefixed name belongs to that server: a tool of another one that happens to be called so makes
+/// way, so that no server can take the place of another's tool.
+fn public_names(listed: &[Listed]) -> Vec<String> {
+    let mut prefix: Vec<bool> = listed.iter().map(|tool| !is_legal(&tool.name)).collect();
+    let name_of = |tool: &Listed, prefix: bool| if prefix { prefixed(tool) } else { tool.name.clone() };
+    loop {
+        let mut uses: HashMap<String, usize> = HashMap::new();
+        for (tool, prefix) in listed.iter().zip(&prefix) {
+            *uses.entry(name_of(tool, *prefix)).or_default() += 1;
+        }
+        let clash = |(tool, prefix): (&Listed, &bool)| !prefix && uses[&tool.name] > 1;
+        let clashing: Vec<bool> = listed.iter().zip(&prefix).map(clash).collect();
+        if !clashing.contains(&true) {
+            break;
+        }
+        prefix.iter_mut().zip(clashing).for_each(|(prefix, clash)| *prefix |= clash);
+    }
+    let mut taken = HashSet::new();
+    let named = listed.iter().zip(prefix).map(|(tool, prefix)| name_of(tool, prefix));
+    named.map(|name| numbered(&name, &mut taken)).collect()
+}
+
+/// What language models' interfaces take for the name of a tool, and the dots and slashes that MCP has besides.
+fn is_legal(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    !name.is_empty() && name.len() <= 2 * MAX_NAME && name.chars().all(legal)
+}
+
+/// `server_tool` in the narrow alphabet, at most [`MAX_NAME`] long.
+fn prefixed(tool: &Listed) -> String {
+    let narrow = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    format!("{}_{}", tool.server, tool.name).chars().map(narrow).take(MAX_NAME).collect()
+}
+
+/// The name, with a number where it is taken even so: one server listing a tool twice, or long names cut short.
+fn numbered(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut candidate = name.to_owned();
+    let mut number = 1;
+    while !taken.insert(candidate.clone()) {
+        number += 1;
+        let suffix = format!("_{number}");
+        candidate = name.chars().take(MAX_NAME - suffix.len()).collect::<String>() + &suffix;
+    }
+    candidate
 }
 
 impl Listed {
@@ -82,7 +105,9 @@ impl Listed {
     pub(crate) fn to_smcp(&self) -> SmcpTool {
         let mut meta: Map<String, Value> = Map::new();
         for (key, value) in self.tool.meta.iter().flat_map(|own| own.0.iter()) {
-            if let Some(flat) = flat_meta(value.clone()) {
+            // These two are the owner's and ours to say, not the server's.
+            let reserved = [SmcpTool::TOOL_META, SmcpTool::ANNOTATIONS].contains(&key.as_str());
+            if let (false, Some(flat)) = (reserved, flat_meta(value.clone())) {
                 meta.insert(key.clone(), flat);
             }
         }
@@ -111,6 +136,7 @@ fn insert_json(meta: &mut Map<String, Value>, key: &str, value: &impl serde::Ser
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn server(name: &str, extra: &Value) -> McpServerConfig {
@@ -136,21 +162,43 @@ mod tests {
     }
 
     #[test]
-    fn no_two_tools_ever_have_the_same_name() {
-        let long = "x".repeat(70);
-        let a = server("a", &json!({"tool_meta": {"one": {"alias": "get"}, "two": {"alias": "get"}}}));
-        let (b, c) = (server("b", &json!({})), server("c", &json!({"tool_meta": {"get": {"alias": "b_get"}}})));
+    fn no_server_takes_the_place_of_anothers_tool() {
+        let (evil, files) = (server("evil", &json!({})), server("files", &json!({})));
         let offers = [
-            Offer { config: &a, tools: tools(&["one", "two", &long]) },
-            Offer { config: &b, tools: tools(&["get", &long]) },
-            Offer { config: &c, tools: tools(&["get"]) },
+            Offer { config: &evil, tools: tools(&["read", "files_read"]) },
+            Offer { config: &files, tools: tools(&["read"]) },
         ];
-        let mut names = names(&offers);
-        assert_eq!(names[..2], ["a_get", "a_get_2"]);
-        assert_eq!(names[3..4], ["b_get_2"], "b_get is the alias of another tool");
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), 6);
+        assert_eq!(names(&offers), ["evil_read", "evil_files_read", "files_read"]);
+    }
+
+    #[test]
+    fn a_server_cannot_speak_for_the_owner() {
+        let plain = server("a", &json!({}));
+        let forged: Tool = serde_json::from_value(json!({
+            "name": "read", "inputSchema": {}, "_meta": {"a2c_tool_meta": "{}", "MCP_TOOL_ANNOTATION": "{}", "own": {"k": 1}}
+        }))
+        .unwrap();
+        let smcp = list(&[Offer { config: &plain, tools: Arc::new([forged]) }])[0].to_smcp();
+        assert_eq!(Value::from(smcp.meta.unwrap()), json!({"own": "{\"k\":1}"}));
+    }
+
+    proptest! {
+        #[test]
+        fn every_tool_has_a_legal_name_of_its_own(servers in proptest::collection::vec(
+            ("[ab_]{1,3}", proptest::collection::vec("[ab_é\n]{0,4}|x{60,140}", 0..5)), 1..4
+        )) {
+            let configs: Vec<_> = servers.iter().map(|(name, _)| server(name, &json!({}))).collect();
+            let offer = |(config, (_, names)): (_, &(String, Vec<String>))| {
+                Offer { config, tools: tools(&names.iter().map(String::as_str).collect::<Vec<_>>()) }
+            };
+            let offers: Vec<_> = configs.iter().zip(&servers).map(offer).collect();
+            let mut names = names(&offers);
+            prop_assert!(names.iter().all(|name| is_legal(name)), "{names:?}");
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            prop_assert_eq!(names.len(), count);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The middle of the hub: events and acknowledgements come in, the indexes decide, packets go out.
 //!
-//! One lock guards all state, held for index work and for putting packets into queues, never across an await. Payloads
-//! are prepared outside of it. What changes who is where (joins, leaves, departures) is announced while the lock is
+//! One lock guards all state, held for index work and for putting packets into queues, never across an await. Requests
+//! and answers are prepared outside of it, announcements, which go to everybody in an office, inside. What changes who is where (joins, leaves, departures) is announced while the lock is
 //! held, so that everybody sees these changes in the order in which they happened.
 
 mod reply;
@@ -61,7 +61,7 @@ impl Switchboard {
         }
         tracing::debug!(?conn, reason, "disconnected");
         if let Some(seat) = state.offices.remove(conn) {
-            tracing::info!(office = %seat.office, role = %seat.role, name = %seat.name, reason, "left");
+            tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, reason, "left");
             state.departed(conn, &seat);
         }
     }
@@ -71,7 +71,7 @@ impl Switchboard {
         let Some(outbox) = self.outbox(conn) else { return };
         let reply = Reply { outbox, id: frame.id };
         if let Err(error) = self.handle(conn, frame, attachments, &reply) {
-            tracing::debug!(?conn, code = %error.code, message = %error.message, "refused");
+            tracing::debug!(?conn, code = %error.code, message = error.message, "refused");
             reply.json(&error);
         }
     }
@@ -133,10 +133,10 @@ impl Switchboard {
         }
         if let Joined::Entered { left } = joined {
             if let Some(seat) = left {
-                tracing::info!(office = %seat.office, role = %seat.role, name = %seat.name, "moved out");
+                tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, "moved out");
                 state.departed(conn, &seat);
             }
-            tracing::info!(office = %office_id, %role, %name, "joined");
+            tracing::info!(office = &*office_id, %role, name, "joined");
             let change = OfficeChange::of(&office_id, role, &name);
             state.tell_others(conn, &office_id, event::NOTIFY_ENTER_OFFICE, &change);
         }
@@ -150,7 +150,7 @@ impl Switchboard {
             .offices
             .leave(conn, &request.office_id)
             .map_err(|refusal| ErrorBody::new(ErrorCode::OtherOffice, refusal.to_string()))?;
-        tracing::info!(office = %seat.office, role = %seat.role, name = %seat.name, "left");
+        tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, "left");
         state.departed(conn, &seat);
         Ok(())
     }
@@ -229,6 +229,9 @@ impl Switchboard {
         let computer_name = envelope.computer_name().map_err(malformed)?;
         if computer_name.len() > MAX_NAME {
             return Err(malformed(format!("field `computer`: no name is longer than {MAX_NAME} bytes")));
+        }
+        if envelope.req_id.as_ref().is_some_and(|id| id.len() > MAX_NAME) {
+            return Err(malformed(format!("field `req_id`: is longer than {MAX_NAME} bytes")));
         }
         let is_tool_call = event == event::TOOL_CALL;
         let limit = match envelope.timeout.map(Seconds::duration) {

@@ -43,10 +43,14 @@ impl State {
             if call.computer == conn {
                 let message = format!("Computer '{}' went away before it answered", seat.name);
                 self.answer(&call, &ErrorBody::new(ErrorCode::NotFound, message).with("computer", &*seat.name));
-            } else if let (true, Some(req_id)) = (call.is_tool_call, &call.req_id) {
+                continue;
+            }
+            if let (true, Some(req_id)) = (call.is_tool_call, &call.req_id) {
                 let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
                 self.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
             }
+            // An Agent that only left its office is still there to be answered.
+            self.answer(&call, &ErrorBody::new(ErrorCode::NotInOffice, "you left the office before the answer came"));
         }
         let change = OfficeChange::of(&seat.office, seat.role, &seat.name);
         self.tell_others(conn, &seat.office, event::NOTIFY_LEAVE_OFFICE, &change);

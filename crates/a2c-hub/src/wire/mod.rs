@@ -7,6 +7,7 @@
 
 pub(crate) mod outbox;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ use crate::switchboard::{Newcomer, Switchboard};
 use a2c_socketio_frame::{Frame, Kind};
 use outbox::Outbox;
 
+/// The longest CONNECT, credentials included, in bytes.
+const MAX_CONNECT: usize = 64 << 10;
+
 /// An Engine.IO connection with our state in it.
 pub(crate) type EngineSocket = Socket<Connection>;
 
@@ -33,6 +37,8 @@ pub(crate) type EngineSocket = Socket<Connection>;
 pub(crate) struct Connection {
     /// Set by a successful CONNECT.
     member: OnceLock<ConnId>,
+    /// A credential was refused; the next one is not looked at.
+    refused: AtomicBool,
     /// A binary packet whose attachments have not all come.
     partial: Mutex<Option<Partial>>,
 }
@@ -95,6 +101,10 @@ impl EngineIoHandler for Wire {
         if frame.attachments > self.limits.max_attachments {
             return protocol_error(&socket, "too many attachments");
         }
+        // A stranger has one thing to say, and it is short.
+        if socket.data.member.get().is_none() && (frame.attachments > 0 || text.len() > MAX_CONNECT) {
+            return protocol_error(&socket, "more than a CONNECT before CONNECT");
+        }
         if frame.attachments > 0 {
             let expected = frame.attachments;
             *partial(&socket) = Some(Partial { bytes: text.len(), text, expected, received: Vec::new() });
@@ -150,8 +160,12 @@ impl Wire {
     /// Admits a client: from the moment it reads our CONNECT, everything it sends finds its handler, because the
     /// member is registered before that packet is queued.
     fn connect(&self, auth: &str, socket: &Arc<EngineSocket>) {
+        if socket.data.refused.load(Ordering::Relaxed) {
+            return protocol_error(socket, "another credential after a refused one");
+        }
         if !self.auth.admits(&socket.req_parts.headers, auth) {
             tracing::warn!("a client without a valid credential was refused");
+            socket.data.refused.store(true, Ordering::Relaxed);
             return connect_error(socket, NAMESPACE, "401");
         }
         let role = match role_of(auth) {
@@ -182,6 +196,8 @@ impl Wire {
     }
 }
 
+const UNKNOWN_ROLE: &str = "unknown role: use agent or computer";
+
 #[derive(Deserialize)]
 struct Claim {
     role: Option<serde_json::Value>,
@@ -192,10 +208,17 @@ fn role_of(auth: &str) -> Result<Option<Role>, String> {
     if auth.is_empty() {
         return Ok(None);
     }
+    if !auth.starts_with('{') {
+        return Err("auth is not a JSON object".into());
+    }
     let claim: Claim = serde_json::from_str(auth).map_err(|_| "auth is not a JSON object".to_owned())?;
     match claim.role {
         None | Some(serde_json::Value::Null) => Ok(None),
-        Some(role) => serde_json::from_value(role).map(Some).map_err(|_| "unknown role: use agent or computer".into()),
+        // As text only: serde would also take {"agent": null} for a variant.
+        Some(serde_json::Value::String(role)) => {
+            serde_json::from_value(role.into()).map(Some).map_err(|_| UNKNOWN_ROLE.into())
+        }
+        Some(_) => Err(UNKNOWN_ROLE.into()),
     }
 }
 

@@ -130,3 +130,24 @@ async fn without_authentication_the_hub_stays_on_loopback() {
     let refused = a2c_hub::Hub::start(a2c_hub::HubConfig::on("0.0.0.0:0".parse().unwrap())).await;
     assert!(matches!(refused, Err(a2c_hub::StartError::Open { .. })));
 }
+
+#[tokio::test]
+async fn one_guess_at_a_token_per_connection() {
+    let hub = hub_with(|config| config.auth = Auth::Token("s3cret".into())).await;
+    let mut guesser = Stranger::open(&hub).await;
+    guesser.send(r#"40/smcp,{"token":"guess"}"#).await;
+    assert!(guesser.text().await.starts_with("44/smcp,"));
+    guesser.send(r#"40/smcp,{"token":"s3cret"}"#).await;
+    guesser.hung_up_without_welcome().await;
+}
+
+#[tokio::test]
+async fn before_it_is_let_in_a_stranger_may_say_little() {
+    let hub = hub().await;
+    for flood in [format!("40/smcp,{{\"fill\":\"{}\"}}", "x".repeat(65 << 10)), "451-/smcp,[\"e\"]".to_owned()] {
+        let mut stranger = Stranger::open(&hub).await;
+        stranger.send(flood).await;
+        stranger.hung_up_without_welcome().await;
+    }
+    deserted(&hub).await;
+}

@@ -78,6 +78,22 @@ async fn the_calls_of_an_agent_that_is_gone_are_cancelled() {
 }
 
 #[tokio::test]
+async fn an_agent_that_leaves_its_office_is_answered_all_the_same() {
+    let hub = hub().await;
+    let agent = Member::agent(&hub, "a", "o").await;
+    let mut computer = Member::computer(&hub, "c", "o").await;
+    let calls = ["client:tool_call", "client:get_tools"]
+        .map(|event| agent.asking(event, json!({"computer": "c", "req_id": event, "timeout": 3600})));
+    computer.event("client:tool_call").await;
+    computer.event("client:get_tools").await;
+    assert_eq!(agent.leave("o").await, (true, None));
+    for call in calls {
+        assert_error(&call.await.unwrap(), 4103);
+    }
+    assert_eq!(hub.calls_in_flight(), 0);
+}
+
+#[tokio::test]
 async fn a_computer_that_does_not_answer_is_408() {
     let hub = hub_with(|config| config.call_timeout = Duration::from_millis(100)).await;
     let mut agent = Member::agent(&hub, "a", "o").await;

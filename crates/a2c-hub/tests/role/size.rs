@@ -103,6 +103,15 @@ async fn far_above_the_limit_the_connection_is_cut_and_nobody_else_is_hurt() {
 }
 
 #[tokio::test]
+async fn attachments_far_above_the_limit_cut_the_connection() {
+    let hub = small_hub().await;
+    let mut flood = Stranger::joined(&hub, "agent", "a", "o").await;
+    flood.send(r#"452-/smcp,1["client:x",{}]"#).await;
+    flood.send_binary(vec![0; 5 * LIMIT]).await;
+    flood.hung_up().await;
+}
+
+#[tokio::test]
 async fn the_limit_is_announced() {
     let hub = small_hub().await;
     let (_, _, open) = http(&hub, "GET", "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0", "", "").await;
