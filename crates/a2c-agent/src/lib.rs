@@ -1,8 +1,38 @@
 //! The A2C-SMCP Agent role: call tools and follow an office.
 //!
-//! [`Agent`] asks; [`Agent::subscribe`] listens. Requests go through the hub to the Computer they name and come back as
-//! the structure asked for or as the error that was sent instead. This crate must not depend on MCP: what a tool is, an
-//! Agent learns from its Computer.
+//! [`Agent`] asks; [`Agent::subscribe`] listens.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use a2c_agent::{Agent, LinkOptions, News};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut options = LinkOptions::new("http://127.0.0.1:7420");
+//! options.token = std::env::var("A2C_TOKEN").ok().map(Into::into);
+//! let agent = Agent::connect(&options, "assistant").await?;
+//! let mut news = agent.subscribe();
+//! agent.join("demo").await?;
+//!
+//! for tool in agent.tools("desk").await? {
+//!     println!("{}: {}", tool.name, tool.description);
+//! }
+//! let arguments = serde_json::json!({ "text": "hello" });
+//! let result = agent.call_tool("desk", "echo", arguments, Duration::from_secs(30)).await?;
+//! println!("{}", result.text());
+//!
+//! while let Ok(News::Notification(notification)) = news.recv().await {
+//!     println!("{notification:?}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Requests go through the hub to the Computer they name and come back as the structure asked for or as the error that
+//! was sent instead. An office has at most one Agent. After a lost connection the Agent connects and takes its seat again
+//! by itself; requests that were under way then end with [`RequestError::Lost`].
+//!
+//! For contributors: this crate must not depend on MCP. What a tool is, an Agent learns from its Computer.
 
 mod agent;
 mod cancel;

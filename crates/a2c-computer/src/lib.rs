@@ -1,10 +1,31 @@
 //! The A2C-SMCP Computer role: run MCP servers and answer for them.
 //!
-//! How a call flows: `office` receives it from the hub and decodes it, `tools` finds out which server and tool is
-//! meant and whether it may run, `servers` holds the connection that runs it, and the result goes back as the
-//! acknowledgement. Configuration is read once by `config`; what leaves the Computer is redacted there.
+//! ```no_run
+//! use a2c_computer::config::ComputerConfig;
+//! use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
 //!
-//! This crate must not depend on the hub or the Agent. No request waits on a server it did not name.
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut computer = Computer::start(ComputerOptions {
+//!     link: LinkOptions::new("http://127.0.0.1:7420"),
+//!     seat: Seat { office: "demo".into(), name: "desk".into() },
+//!     config: ComputerConfig::load("computer.json")?,
+//!     confirmation: Confirmation::Refuse,
+//! })
+//! .await?;
+//! for (server, state) in computer.servers() {
+//!     println!("{server}: {state}");
+//! }
+//! println!("over: {}", computer.ended().await);
+//! computer.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! How a call flows: `office` receives it from the hub and decodes it, `tools` finds out which server and tool is meant
+//! and whether it may run, `servers` holds the connection that runs it, and the result goes back as the acknowledgement.
+//! After a lost connection the Computer connects and takes its seat again by itself.
+//!
+//! For contributors: this crate must not depend on the hub or the Agent. No request waits on a server it did not name.
 
 mod computer;
 pub mod config;

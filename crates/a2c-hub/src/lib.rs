@@ -1,11 +1,25 @@
 //! The A2C-SMCP Server role: offices, routing and broadcast.
 //!
-//! How a packet flows: `http` judges the version of a handshake, `wire` speaks Socket.IO on each connection,
-//! the `switchboard` decides with the pure indexes `office` (who sits where) and `route::calls` (who waits for whom),
-//! and the outbox of each member takes what has to be sent.
+//! ```no_run
+//! use a2c_hub::{Auth, Hub, HubConfig};
 //!
-//! The hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it on. It must not
-//! depend on the Agent, the Computer or anything of MCP.
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut config = HubConfig::on("127.0.0.1:7420".parse()?);
+//! config.auth = Auth::Token(std::env::var("A2C_TOKEN")?);
+//! let hub = Hub::start(config).await?;
+//! println!("ready {}", hub.url());
+//! # std::future::pending::<()>().await;
+//! hub.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! How a packet flows: `http` judges where a handshake comes from and which version it speaks, `wire` speaks Socket.IO on
+//! each connection, the `switchboard` decides with the pure indexes `office` (who sits where) and `route::calls` (who
+//! waits for whom), and the outbox of each member takes what has to be sent.
+//!
+//! For contributors: the hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it
+//! on. It must not depend on the Agent, the Computer or anything of MCP.
 
 mod auth;
 mod http;

@@ -84,6 +84,7 @@ fn a_hub_stops_cleanly_and_frees_its_port() {
     let address = first.address().trim_start_matches("http://").to_owned();
     let (desk, _config) = computer(&first, "o");
     assert!(first.terminate().success());
+    wait_until_free(&address);
     let second = a2c_testbed::Peer::ready(a2c(&["server", "--listen", &address, "--auth", "none"]));
     // The Computer comes back by itself; its seat is announced to an Agent that waits for it.
     let wait = std::time::Instant::now() + std::time::Duration::from_secs(60);
@@ -91,6 +92,44 @@ fn a_hub_stops_cleanly_and_frees_its_port() {
         assert!(std::time::Instant::now() < wait, "the computer did not come back: {}", desk.stderr_tail());
     }
     assert_eq!(agent(&second, "o", &["call", "desk", "echo", r#"{"text": "again"}"#]).ok(), "again\n");
+}
+
+/// Other tests open thousands of connections: one of them may hold the port for a moment as its own.
+fn wait_until_free(address: &str) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while let Err(error) = std::net::TcpListener::bind(address) {
+        assert!(std::time::Instant::now() < deadline, "{address} is not free again: {error}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_signal_right_after_ready_is_heard() {
+    for _ in 0..5 {
+        let mut hub = hub();
+        let (mut desk, _config) = computer(&hub, "o");
+        assert!(desk.terminate().success());
+        assert!(hub.terminate().success());
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_panic() {
+    let mut child = a2c(&["up", "--call", "echo", r#"{"text": "x"}"#])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = ran(child.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn tools_of_a_file_need_a_confirmation_in_up_too() {
+    let config = Config::sample(&json!({}));
+    run(&["up", "--config", config.arg(), "--call", "echo", r#"{"text": "x"}"#]).fails_saying(&["4005"]);
+    assert_eq!(run(&["up", "--config", config.arg(), "--yes", "--call", "echo", r#"{"text": "x"}"#]).ok(), "x\n");
 }
 
 #[test]
@@ -109,7 +148,7 @@ fn tools_need_a_confirmation_unless_they_are_marked() {
 }
 
 #[test]
-fn one_agent_per_office_and_one_computer_per_name() {
+fn a_name_is_taken_once_per_office() {
     let hub = hub();
     let (_desk, config) = computer(&hub, "o");
     let again = ["computer", "--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg()];
