@@ -36,30 +36,54 @@ pub(crate) struct Door {
     pub(crate) limits: Limits,
 }
 
-/// All routes of the hub.
-pub(crate) fn router(wire: Arc<Wire>, mut config: EngineIoConfig, door: Door) -> Router {
-    // The engine takes every path: which ones reach it is decided here.
-    config.req_path = "/".into();
-    let engine = Engine::with_config(wire, config);
-    let router = Router::new().route("/healthz", get(async || "ok\n"));
-    PATHS.iter().fold(router, |router, path| router.route(path, any(handshake))).with_state((engine, door))
+/// Sessions that begin by polling and sessions that are websockets from the start are kept apart, because the engine has
+/// one number for what it announces and what it reads over polling: only the latter has to be larger, so that a request
+/// over the limit can be answered.
+#[derive(Clone)]
+struct Engines {
+    polling: Engine,
+    websocket: Engine,
+    door: Door,
 }
 
-async fn handshake(State((mut engine, door)): State<(Engine, Door)>, request: Request) -> Response {
-    let opens_polling = match door.admit(&request) {
-        Ok(opens_polling) => opens_polling,
+/// All routes of the hub.
+pub(crate) fn router(wire: &Arc<Wire>, mut config: EngineIoConfig, door: Door) -> Router {
+    // The engines take every path: which ones reach them is decided here.
+    config.req_path = "/".into();
+    config.max_payload = door.limits.max_payload as u64;
+    let websocket = Engine::with_config(wire.clone(), config.clone());
+    config.max_payload = door.limits.hard_max() as u64;
+    let polling = Engine::with_config(wire.clone(), config);
+    let router = Router::new().route("/healthz", get(async || "ok\n"));
+    let engines = Engines { polling, websocket, door };
+    PATHS.iter().fold(router, |router, path| router.route(path, any(handshake))).with_state(engines)
+}
+
+async fn handshake(State(mut engines): State<Engines>, request: Request) -> Response {
+    let kind = match engines.door.admit(&request) {
+        Ok(kind) => kind,
         Err(refusal) => return *refusal,
     };
+    let engine = if kind == Kind::OpensWebsocket { &mut engines.websocket } else { &mut engines.polling };
     let response = match engine.call(request).await {
         Ok(response) => response.map(Body::new),
         Err(never) => match never {},
     };
-    if opens_polling { announce(response, &door.limits).await } else { response }
+    if kind == Kind::OpensPolling { announce(response, &engines.door.limits).await } else { response }
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    OpensPolling,
+    OpensWebsocket,
+    /// It belongs to a session that began by polling.
+    Continues,
 }
 
 impl Door {
-    /// Judges a request before the engine sees it; tells whether it opens a session by polling.
-    fn admit(&self, request: &Request) -> Result<bool, Box<Response>> {
+    /// Judges a request before an engine sees it.
+    fn admit(&self, request: &Request) -> Result<Kind, Box<Response>> {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
         if let Err(stranger) = origin::judge(self.on_loopback, &self.allowed_hosts, host, origin) {
@@ -69,16 +93,17 @@ impl Door {
         }
         let query = request.uri().query().unwrap_or_default();
         // Later requests of an open session are known by their sid and need not repeat the version.
-        let opens = query_value(query, "sid").is_none();
-        if opens && let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
-            return Err(refuse(&refusal).into());
+        if query_value(query, "sid").is_some() {
+            return Ok(Kind::Continues);
         }
-        Ok(opens && query_value(query, "transport").as_deref() == Some("polling"))
+        version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref())
+            .map_err(|refusal| refuse(&refusal))?;
+        let is_websocket = query_value(query, "transport").as_deref() == Some("websocket");
+        Ok(if is_websocket { Kind::OpensWebsocket } else { Kind::OpensPolling })
     }
 }
 
-/// Announces what is passed on, not what is read: a message over the limit has to be read to be answered, and the
-/// engine has one number for both.
+/// Announces what is passed on, not what is read.
 async fn announce(response: Response, limits: &Limits) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(body) = axum::body::to_bytes(body, OPEN_PACKET_LIMIT).await else {

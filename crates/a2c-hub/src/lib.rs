@@ -137,7 +137,7 @@ impl Hub {
             allowed_hosts: config.allowed_hosts.clone().into(),
             limits: config.limits,
         };
-        let router = http::router(Arc::new(wire), engine_config(&config), door);
+        let router = http::router(&Arc::new(wire), engine_config(&config), door);
         #[cfg(target_os = "linux")]
         let patience = config.ping_interval + config.ping_timeout;
         let server = tokio::spawn(
@@ -202,7 +202,6 @@ fn engine_config(config: &HubConfig) -> EngineIoConfig {
         ping_interval: config.ping_interval,
         ping_timeout: config.ping_timeout,
         max_buffer_size: config.limits.max_queued.max(1),
-        max_payload: config.limits.hard_max() as u64,
         ws_max_message_size: config.limits.hard_max(),
         ws_max_frame_size: config.limits.hard_max(),
         ..EngineIoConfig::default()

@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-/// Tools, context and documents on people's computers, for AI agents.
+/// The tools on people's computers, for AI agents.
 ///
 /// A hub connects one Agent and any number of Computers per office. Computers run MCP servers; Agents call their tools.
 /// Credentials stay on the Computer.

@@ -117,6 +117,9 @@ async fn the_limit_is_announced() {
     let (_, _, open) = http(&hub, "GET", "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0", "", "").await;
     let open: Value = serde_json::from_str(&open[1..]).unwrap();
     assert_eq!(open["maxPayload"], LIMIT);
+    let mut websocket = Stranger::upgrade(&hub, "a2c_version=0.2.0").await;
+    let open: Value = serde_json::from_str(&websocket.text().await[1..]).unwrap();
+    assert_eq!(open["maxPayload"], LIMIT);
 }
 
 #[tokio::test]
