@@ -9,7 +9,9 @@ cargo xtask COMMAND
   test [ARGS]   Set up the Python and Node environments of the tests, then run all tests.
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
   ci            What CI runs: formatting, clippy, documentation, tests.
-  bench NAME    Run a benchmark in release mode and print its figures: calls.
+  bench calls   A call through everything against a plain MCP client.
+  bench hub [--quick]
+                The hub under load against the Python SDK's server and two bare relays.
   fuzz SECONDS  Run every fuzz target for so long (needs cargo-fuzz).";
 
 /// A step that failed; it has said why.
@@ -24,7 +26,7 @@ fn main() -> ExitCode {
     let outcome = match (command, rest) {
         ("test", rest) => test(rest),
         ("ci", []) => ci(),
-        ("bench", [name]) => bench(name),
+        ("bench", [name, rest @ ..]) => bench(name, rest),
         ("fuzz", [seconds]) => fuzz(seconds),
         _ => {
             eprintln!("{HELP}");
@@ -64,15 +66,28 @@ fn ci() -> Result<(), Failed> {
     test(&[])
 }
 
-fn bench(name: &str) -> Result<(), Failed> {
-    let package = match name {
-        "calls" => "a2c",
+fn bench(name: &str, args: &[String]) -> Result<(), Failed> {
+    match name {
+        "calls" => run("cargo", ["bench", "--package", "a2c", "--bench", "calls"]),
+        "hub" => bench_hub(args),
         other => {
             eprintln!("there is no benchmark named '{other}'\n\n{HELP}");
-            return Err(Failed);
+            Err(Failed)
         }
-    };
-    run("cargo", ["bench", "--package", package, "--bench", name])
+    }
+}
+
+/// The references are no dependency of the project: their bench is a workspace of its own, and our hub runs as users run
+/// it.
+fn bench_hub(args: &[String]) -> Result<(), Failed> {
+    a2c_testbed::setup_all();
+    run("cargo", ["build", "--release", "--package", "a2c"])?;
+    let root = a2c_testbed::workspace_root();
+    let bench = root.join("benches/hub");
+    step("cargo run in benches/hub");
+    checked(cargo().args(["build", "--release"]).current_dir(&bench))?;
+    let mut program = Command::new(bench.join("target/release/hub-bench"));
+    checked(program.args(args).env("A2C_BIN", root.join("target/release/a2c")))
 }
 
 fn fuzz(seconds: &str) -> Result<(), Failed> {

@@ -1,0 +1,49 @@
+//! A relay without rules on `socketioxide`: what the same Rust stack costs when it does nothing but pass on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use socketioxide::SocketIo;
+use socketioxide::extract::{AckSender, Data, SocketRef};
+
+type Members = Arc<Mutex<HashMap<String, SocketRef>>>;
+
+#[tokio::main]
+async fn main() {
+    let (layer, io) = SocketIo::builder()
+        .req_path("/smcp")
+        .max_payload(64 << 20)
+        .max_buffer_size(16_384)
+        .ping_interval(Duration::from_secs(5))
+        .ping_timeout(Duration::from_secs(20))
+        .build_layer();
+    let members = Members::default();
+    io.ns("/smcp", async move |socket: SocketRef| register(&socket, members));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    println!("ready http://{}", listener.local_addr().expect("bound"));
+    axum::serve(listener, axum::Router::new().layer(layer)).await.expect("served");
+}
+
+fn register(socket: &SocketRef, members: Members) {
+    let seats = members.clone();
+    socket.on("server:join_office", async move |socket: SocketRef, Data(seat): Data<Value>, ack: AckSender| {
+        seats.lock().expect("not poisoned").insert(key(&seat["office_id"], &seat["name"]), socket);
+        let _ = ack.send(&(true, Value::Null));
+    });
+    socket.on("client:tool_call", async move |Data(call): Data<Value>, ack: AckSender| {
+        let computer = members.lock().expect("not poisoned").get(&key(&call["office_id"], &call["computer"])).cloned();
+        let Some(computer) = computer else { return };
+        let answer = computer.timeout(Duration::from_secs(60)).emit_with_ack::<_, Value>("client:tool_call", &call);
+        if let Ok(answer) = answer
+            && let Ok(answer) = answer.await
+        {
+            let _ = ack.send(&answer);
+        }
+    });
+}
+
+fn key(office: &Value, name: &Value) -> String {
+    format!("{}/{}", office.as_str().unwrap_or_default(), name.as_str().unwrap_or_default())
+}
