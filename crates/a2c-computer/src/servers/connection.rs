@@ -1,7 +1,7 @@
 //! One MCP server: its process, its state, its tools.
 //!
-//! A task owns the process from start to end; everybody else sees the state and a handle to ask with. The last known
-//! tools stay visible while the server is not ready, so that a list never waits for it.
+//! A task owns the process from start to end; everybody else sees the state and a handle to ask with. The tools are kept
+//! as last listed, so that no list ever waits for the server.
 
 use std::collections::HashSet;
 use std::convert::Infallible;

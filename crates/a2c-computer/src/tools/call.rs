@@ -73,12 +73,9 @@ pub(crate) async fn run(
     }
 }
 
-/// A forbidden tool, or one of a server that is switched off, says so; anything else is simply not there.
+/// A forbidden tool says so; anything else, tools of a server that is switched off included, is simply not there.
 fn not_listed(servers: &Servers, name: &str) -> CallToolResult {
-    let owner = servers.iter().find(|(_, server)| {
-        let is_its_own = server.tools().iter().any(|t| t.name == name);
-        gate::is_forbidden(server.config(), name) || (server.config().disabled && is_its_own)
-    });
+    let owner = servers.iter().find(|(_, server)| gate::is_forbidden(server.config(), name));
     match owner {
         Some((server, _)) => CallToolResult::failure(ErrorCode::ToolForbidden, &format!("tool '{name}' is forbidden"))
             .with_meta(CallToolResult::MCP_SERVER, server),
