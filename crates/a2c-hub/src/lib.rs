@@ -25,7 +25,6 @@ mod auth;
 mod http;
 mod limits;
 mod office;
-mod origin;
 mod route;
 mod switchboard;
 mod wire;
@@ -35,14 +34,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engineioxide::config::EngineIoConfig;
+use a2c_engineio::Engine;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::Auth;
-pub use limits::Limits;
+use limits::guests::Guests;
+pub use limits::{Limits, Rate};
 use switchboard::Switchboard;
+use tokio_util::task::TaskTracker;
 use wire::Wire;
 
 /// How often calls are checked for having run out of time.
@@ -80,7 +81,7 @@ impl HubConfig {
             ping_interval: Duration::from_secs(5),
             ping_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(30),
-            limits: Limits::default(),
+            limits: if listen.ip().is_loopback() { Limits::local() } else { Limits::public() },
         }
     }
 }
@@ -88,9 +89,12 @@ impl HubConfig {
 /// A hub that runs until it is shut down or dropped.
 pub struct Hub {
     address: SocketAddr,
+    engine: Arc<Engine<Wire>>,
     switchboard: Arc<Switchboard>,
     stop: CancellationToken,
-    server: JoinHandle<io::Result<()>>,
+    /// Connections that speak HTTP.
+    tasks: TaskTracker,
+    server: JoinHandle<()>,
     ticker: JoinHandle<()>,
 }
 
@@ -124,38 +128,33 @@ impl Hub {
         let address = listener.local_addr().map_err(failed)?;
 
         let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout));
+        let guests = Guests::new(&config.limits);
         let stop = CancellationToken::new();
         let wire = Wire {
             switchboard: switchboard.clone(),
             limits: config.limits,
             auth: config.auth.clone(),
-            connect_timeout: config.ping_interval + config.ping_timeout,
+            guests: guests.clone(),
             stop: stop.clone(),
         };
+        let engine = Engine::new(wire, engine_config(&config));
         let door = http::Door {
             on_loopback: address.ip().is_loopback(),
-            allowed_hosts: config.allowed_hosts.clone().into(),
-            limits: config.limits,
+            allowed_hosts: config.allowed_hosts.clone(),
+            guests: guests.clone(),
         };
-        let router = http::router(&Arc::new(wire), engine_config(&config), door);
-        #[cfg(target_os = "linux")]
-        let patience = config.ping_interval + config.ping_timeout;
-        let server = tokio::spawn(
-            axum::serve(
-                axum::serve::ListenerExt::tap_io(listener, move |stream| {
-                    // Small packets go out at once: a call is a round trip, not a stream.
-                    let _ = stream.set_nodelay(true);
-                    // The engine notices a silent peer, but cannot drop it while it waits to write to it.
-                    #[cfg(target_os = "linux")]
-                    let _ = socket2::SockRef::from(&*stream).set_tcp_user_timeout(Some(patience));
-                }),
-                router,
-            )
-            .with_graceful_shutdown(stop.clone().cancelled_owned())
-            .into_future(),
-        );
-        let ticker = tokio::spawn(tick(switchboard.clone()));
-        Ok(Self { address, switchboard, stop, server, ticker })
+        let router = http::router(engine.clone(), door);
+        let tasks = TaskTracker::new();
+        let listener = http::listener::Listener {
+            tcp: listener,
+            guests: guests.clone(),
+            patience: config.ping_interval + config.ping_timeout,
+            stop: stop.clone(),
+            tasks: tasks.clone(),
+        };
+        let server = tokio::spawn(listener.serve(router));
+        let ticker = tokio::spawn(tick(switchboard.clone(), guests));
+        Ok(Self { address, engine, switchboard, stop, tasks, server, ticker })
     }
 
     /// Where the hub listens; the real port where 0 was asked for.
@@ -179,10 +178,14 @@ impl Hub {
     }
 
     /// Takes no new connections, closes the open ones and ends.
-    pub async fn shutdown(mut self) {
+    pub async fn shutdown(self) {
         self.stop.cancel();
-        self.switchboard.close_all();
-        if tokio::time::timeout(FAREWELL, &mut self.server).await.is_err() {
+        self.tasks.close();
+        let farewell = async {
+            self.engine.close().await;
+            self.tasks.wait().await;
+        };
+        if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
             tracing::warn!("some connections did not close in time");
         }
     }
@@ -191,27 +194,29 @@ impl Hub {
 impl Drop for Hub {
     fn drop(&mut self) {
         self.stop.cancel();
-        self.switchboard.close_all();
+        self.engine.dismiss();
         self.server.abort();
         self.ticker.abort();
     }
 }
 
-fn engine_config(config: &HubConfig) -> EngineIoConfig {
-    EngineIoConfig {
+fn engine_config(config: &HubConfig) -> a2c_engineio::Config {
+    a2c_engineio::Config {
         ping_interval: config.ping_interval,
         ping_timeout: config.ping_timeout,
-        max_buffer_size: config.limits.max_queued.max(1),
-        ws_max_message_size: config.limits.hard_max(),
-        ws_max_frame_size: config.limits.hard_max(),
-        ..EngineIoConfig::default()
+        max_payload: config.limits.max_payload,
+        stranger_message: wire::MAX_CONNECT,
+        stranger_stay: config.ping_interval + config.ping_timeout,
+        max_backlog: config.limits.max_backlog,
     }
 }
 
-async fn tick(switchboard: Arc<Switchboard>) {
+async fn tick(switchboard: Arc<Switchboard>, guests: Arc<Guests>) {
     let mut interval = tokio::time::interval(TICK);
     loop {
         interval.tick().await;
-        switchboard.expire(Instant::now());
+        let now = Instant::now();
+        switchboard.expire(now);
+        guests.tidy(now);
     }
 }

@@ -7,8 +7,9 @@
 mod reply;
 mod state;
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use a2c_protocol::event::{self, Inbound};
@@ -23,8 +24,10 @@ use crate::limits::Limits;
 use crate::office::{ConnId, Joined};
 use crate::route::calls::{AlreadyRunning, Call, CallId};
 use crate::route::envelope::{Announcement, Envelope, EventBody, stamp};
-use crate::wire::outbox::{Full, Outbox};
-use a2c_socketio_frame::Frame;
+use crate::wire::outbox::Outbox;
+use crate::wire::{EngineSocket, Packet};
+use a2c_engineio::Full;
+use a2c_socketio_frame::{Frame, Kind};
 pub(crate) use reply::to_json;
 use reply::{Reply, event_packet};
 pub(crate) use state::Newcomer;
@@ -67,27 +70,46 @@ impl Switchboard {
     }
 
     /// Handles an event. Whoever asks for an acknowledgement gets one, whatever is wrong with the event.
-    pub(crate) fn event(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>) {
-        let Some(outbox) = self.outbox(conn) else { return };
-        let reply = Reply { outbox, id: frame.id };
-        if let Err(error) = self.handle(conn, frame, attachments, &reply) {
+    pub(crate) fn event(&self, conn: ConnId, socket: &Arc<EngineSocket>, packet: Packet<'_>) {
+        let reply = Reply { outbox: Outbox::new(socket), id: packet.frame.id };
+        if let Err(error) = self.handle(conn, socket, packet, &reply) {
             tracing::debug!(?conn, code = %error.code, message = error.message, "refused");
             reply.json(&error);
         }
     }
 
-    fn handle(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>, reply: &Reply) -> Result<(), ErrorBody> {
-        self.check_size(frame, &attachments)?;
+    /// Answers a packet that is not looked at: the one who sent it, or the one who waits for it.
+    pub(crate) fn refuse(&self, conn: ConnId, outbox: &Outbox, frame: &Frame<'_>, error: &ErrorBody) {
+        match (frame.kind, frame.id) {
+            (Kind::Ack, Some(id)) => {
+                let mut state = self.state();
+                if let Some(call) = state.calls.answered(CallId(id), conn) {
+                    state.answer(&call, error);
+                }
+            }
+            _ => Reply { outbox: outbox.clone(), id: frame.id }.json(error),
+        }
+    }
+
+    fn handle(
+        &self,
+        conn: ConnId,
+        socket: &Arc<EngineSocket>,
+        packet: Packet<'_>,
+        reply: &Reply,
+    ) -> Result<(), ErrorBody> {
+        self.check_size(&packet)?;
+        let frame = &packet.frame;
         let event = EventBody::parse(frame.body).map_err(ErrorBody::bad_request)?;
         let malformed = |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(&event.name)));
         let payload = || event.payload().map_err(malformed);
         match Inbound::of(&event.name) {
-            Inbound::Client(name) => self.route(conn, name, payload()?, attachments, reply),
-            Inbound::Update(what) => self.update(conn, what, payload()?, &attachments, reply),
+            Inbound::Client(name) => self.route(conn, name, payload()?, packet, reply),
+            Inbound::Update(what) => self.update(conn, what, payload()?, packet, reply),
             Inbound::ToolCallCancel => self.cancel(conn, payload()?, reply),
             Inbound::ListRoom => self.list_room(conn, payload()?, reply),
             Inbound::JoinOffice => {
-                let outcome = payload().and_then(|p| self.join(conn, p));
+                let outcome = self.check_joins(socket).and_then(|()| payload()).and_then(|p| self.join(conn, p));
                 reply.office(outcome.map_err(|e| e.message));
                 Ok(())
             }
@@ -103,8 +125,16 @@ impl Switchboard {
         }
     }
 
-    fn check_size(&self, frame: &Frame<'_>, attachments: &[Bytes]) -> Result<(), ErrorBody> {
-        let size = frame.body.len() + attachments.iter().map(Bytes::len).sum::<usize>();
+    fn check_joins(&self, socket: &EngineSocket) -> Result<(), ErrorBody> {
+        socket.data.join(&self.limits).map_err(|wait| {
+            let seconds = wait.as_secs_f64().ceil() as u64;
+            let message = format!("too many attempts to join: wait {seconds} s");
+            ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds)
+        })
+    }
+
+    fn check_size(&self, packet: &Packet<'_>) -> Result<(), ErrorBody> {
+        let size = packet.size();
         if size <= self.limits.max_payload {
             return Ok(());
         }
@@ -184,9 +214,12 @@ impl Switchboard {
         conn: ConnId,
         what: &str,
         payload: &RawValue,
-        attachments: &[Bytes],
+        packet: Packet<'_>,
         reply: &Reply,
     ) -> Result<(), ErrorBody> {
+        if what.len() > MAX_NAME {
+            return Err(ErrorBody::bad_request(format!("the name of an update is no longer than {MAX_NAME} bytes")));
+        }
         let announcement = Announcement::parse(payload).map_err(ErrorBody::bad_request)?;
         let state = self.state();
         let seat = state.seat(conn)?;
@@ -194,8 +227,9 @@ impl Switchboard {
             return Err(ErrorBody::new(ErrorCode::Forbidden, "only a computer announces updates"));
         }
         let stamped = stamp(payload.get(), "computer", announcement.computer, &seat.name);
-        let packet = event_packet(&event::notify_update(what), None, &stamped, attachments.len());
-        state.send_to_others(conn, &seat.office, &packet, attachments);
+        let rest = rest_of(&packet, stamped);
+        let packet = event_packet(&event::notify_update(what), None, rest, packet.attachments);
+        state.send_to_others(conn, &seat.office, &packet);
         reply.empty();
         Ok(())
     }
@@ -209,8 +243,9 @@ impl Switchboard {
             return Err(ErrorBody::new(ErrorCode::Forbidden, "only an agent cancels calls"));
         }
         let stamped = stamp(payload.get(), "agent", announcement.agent, &seat.name);
-        let packet = event_packet(event::NOTIFY_TOOL_CALL_CANCEL, None, &stamped, 0);
-        state.send_to_others(conn, &seat.office, &packet, &[]);
+        let rest = stamped.into_owned() + "]";
+        let packet = event_packet(event::NOTIFY_TOOL_CALL_CANCEL, None, rest.into(), Vec::new());
+        state.send_to_others(conn, &seat.office, &packet);
         reply.empty();
         Ok(())
     }
@@ -221,7 +256,7 @@ impl Switchboard {
         conn: ConnId,
         event: &str,
         payload: &RawValue,
-        attachments: Vec<Bytes>,
+        packet: Packet<'_>,
         reply: &Reply,
     ) -> Result<(), ErrorBody> {
         let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(event)));
@@ -246,7 +281,8 @@ impl Switchboard {
             (computer, state.seat(conn)?.name.clone())
         };
         let stamped = stamp(payload.get(), "agent", envelope.agent, &agent_name);
-        let packet = event_packet(event, reply.id.map(|_| id.0), &stamped, attachments.len());
+        let rest = rest_of(&packet, stamped);
+        let packet = event_packet(event, reply.id.map(|_| id.0), rest, packet.attachments);
 
         // Registered and queued in one step: whoever leaves from here on ends a call that is on its way.
         let mut state = self.state();
@@ -268,32 +304,32 @@ impl Switchboard {
                 malformed(format!("field `req_id`: {message}"))
             })?;
         }
-        outbox.try_send(packet, attachments).map_err(|Full| {
+        outbox.try_send(packet).map_err(|Full| {
             state.calls.end(id);
             let message = format!("Computer '{computer_name}' has too many requests waiting: try again later");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
         })
     }
 
-    /// Passes an answer back to the Agent that waits for it.
-    pub(crate) fn ack(&self, conn: ConnId, frame: &Frame<'_>, attachments: Vec<Bytes>) {
-        let Some(id) = frame.id else { return };
+    /// Passes an answer back to the Agent that waits for it; says whether somebody did.
+    pub(crate) fn ack(&self, conn: ConnId, packet: Packet<'_>) -> bool {
+        let Some(id) = packet.frame.id else { return false };
         let (call, outbox) = {
             let mut state = self.state();
             let Some(call) = state.calls.answered(CallId(id), conn) else {
                 tracing::debug!(?conn, id, "an answer that nobody waits for");
-                return;
+                return false;
             };
-            let Some(agent) = state.members.get(&call.agent) else { return };
+            let Some(agent) = state.members.get(&call.agent) else { return true };
             let outbox = agent.outbox.clone();
             (call, outbox)
         };
         let reply = Reply { outbox, id: Some(call.ack) };
-        let checked = self.check_size(frame, &attachments).and_then(|()| check_answer(frame.body));
-        match checked {
-            Ok(()) => reply.raw(frame.body, attachments),
+        match self.check_size(&packet).and_then(|()| check_answer(packet.frame.body)) {
+            Ok(()) => reply.pass(packet.from(packet.frame.body), packet.attachments),
             Err(error) => reply.json(&error),
         }
+        true
     }
 
     /// Answers every call whose time is over.
@@ -306,27 +342,23 @@ impl Switchboard {
         }
     }
 
-    /// Says farewell to everybody: the hub is going away.
-    pub(crate) fn close_all(&self) {
-        let outboxes: Vec<_> = self.state().members.values().map(|m| m.outbox.clone()).collect();
-        for outbox in outboxes {
-            outbox.close();
-        }
-    }
-
     /// How many clients are connected, and how many calls are in flight.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let state = self.state();
         (state.members.len(), state.calls.len())
     }
 
-    fn outbox(&self, conn: ConnId) -> Option<Outbox> {
-        self.state().members.get(&conn).map(|m| m.outbox.clone())
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         // The indexes are consistent between statements; a panic elsewhere must not take the hub down.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An argument and the bracket that closes the arguments; where nothing was stamped, a slice of the packet it came in.
+fn rest_of(packet: &Packet<'_>, stamped: Cow<'_, str>) -> Bytes {
+    match stamped {
+        Cow::Borrowed(payload) => packet.from(payload),
+        Cow::Owned(payload) => (payload + "]").into(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The way back to whoever asked, and how packets are written.
 
+use a2c_engineio::Outgoing;
 use a2c_protocol::NAMESPACE;
 use bytes::Bytes;
-use engineioxide_core::Str;
 use serde::Serialize;
 
 use crate::wire::outbox::Outbox;
@@ -15,31 +15,51 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn raw(&self, body: &str, attachments: Vec<Bytes>) {
-        if self.id.is_some() {
-            let n = attachments.len();
-            let packet = Frame { kind: Kind::Ack, attachments: n, namespace: NAMESPACE, id: self.id, body };
-            self.outbox.send_all(packet.encode().into(), attachments);
+    /// Passes an answer back. Whoever gave it waits until it has been taken in.
+    pub(crate) fn pass(&self, body: Bytes, attachments: Vec<Bytes>) {
+        if let Some(packet) = self.packet(body, attachments) {
+            self.outbox.answer(packet);
         }
     }
 
     pub(crate) fn json(&self, payload: &impl Serialize) {
-        self.raw(&format!("[{}]", to_json(payload)), Vec::new());
+        self.text(format!("[{}]", to_json(payload)));
     }
 
     pub(crate) fn office(&self, outcome: Result<(), String>) {
-        self.raw(&to_json(&(outcome.is_ok(), outcome.err())), Vec::new());
+        self.text(to_json(&(outcome.is_ok(), outcome.err())));
     }
 
     pub(crate) fn empty(&self) {
-        self.raw("[]", Vec::new());
+        self.text("[]".to_owned());
+    }
+
+    fn text(&self, body: String) {
+        if let Some(packet) = self.packet(body.into(), Vec::new()) {
+            self.outbox.send(packet);
+        }
+    }
+
+    fn packet(&self, body: Bytes, attachments: Vec<Bytes>) -> Option<Outgoing> {
+        self.id?;
+        let head = head(Kind::Ack, self.id, attachments.len(), "");
+        Some(Outgoing { head, body, attachments })
     }
 }
 
-/// An event as it goes out; `payload` is the text of its one argument.
-pub(crate) fn event_packet(event: &str, id: Option<u64>, payload: &str, attachments: usize) -> Str {
-    let body = format!("[{},{payload}]", serde_json::Value::from(event));
-    Frame { kind: Kind::Event, attachments, namespace: NAMESPACE, id, body: &body }.encode().into()
+/// An event as it goes out; `rest` is the text of its one argument and the bracket that closes the arguments.
+pub(crate) fn event_packet(event: &str, id: Option<u64>, rest: Bytes, attachments: Vec<Bytes>) -> Outgoing {
+    let begin = format!("[{},", serde_json::Value::from(event));
+    Outgoing { head: head(Kind::Event, id, attachments.len(), &begin), body: rest, attachments }
+}
+
+/// An event of the hub's own.
+pub(crate) fn event_of(event: &str, payload: &impl Serialize) -> Outgoing {
+    event_packet(event, None, (to_json(payload) + "]").into(), Vec::new())
+}
+
+fn head(kind: Kind, id: Option<u64>, attachments: usize, body: &str) -> String {
+    Frame { kind, attachments, namespace: NAMESPACE, id, body }.encode()
 }
 
 pub(crate) fn to_json(payload: &impl Serialize) -> String {

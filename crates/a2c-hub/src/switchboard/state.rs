@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
+use a2c_engineio::Outgoing;
 use a2c_protocol::event;
 use a2c_protocol::notification::{OfficeChange, ToolCallCancel};
 use a2c_protocol::{ErrorBody, ErrorCode, Role, Version};
-use bytes::Bytes;
-use engineioxide_core::Str;
 use serde::Serialize;
 
-use super::reply::{Reply, event_packet, to_json};
+use super::reply::{Reply, event_of};
 use crate::office::{ConnId, Offices, Seat, Unreachable};
 use crate::route::calls::{Call, Calls};
 use crate::wire::outbox::Outbox;
@@ -64,18 +63,18 @@ impl State {
 
     pub(crate) fn tell(&self, conn: ConnId, event: &str, payload: &impl Serialize) {
         if let Some(member) = self.members.get(&conn) {
-            member.outbox.send(event_packet(event, None, &to_json(payload), 0));
+            member.outbox.send(event_of(event, payload));
         }
     }
 
     pub(crate) fn tell_others(&self, sender: ConnId, office: &str, event: &str, payload: &impl Serialize) {
-        self.send_to_others(sender, office, &event_packet(event, None, &to_json(payload), 0), &[]);
+        self.send_to_others(sender, office, &event_of(event, payload));
     }
 
-    pub(crate) fn send_to_others(&self, sender: ConnId, office: &str, packet: &Str, attachments: &[Bytes]) {
+    pub(crate) fn send_to_others(&self, sender: ConnId, office: &str, packet: &Outgoing) {
         for conn in self.offices.members(office).filter(|c| *c != sender) {
             if let Some(member) = self.members.get(&conn) {
-                member.outbox.send_all(packet.clone(), attachments.to_vec());
+                member.outbox.send(packet.clone());
             }
         }
     }

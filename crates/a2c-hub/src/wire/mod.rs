@@ -5,139 +5,138 @@
 //! connection are handled one after the other, in the order of their arrival, by its own task: that is what keeps the
 //! order of calls.
 
+pub(crate) mod connection;
 pub(crate) mod outbox;
+mod packet;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
 
-use a2c_protocol::{NAMESPACE, Role, version};
+use a2c_engineio::{CloseReason, Handler, Outgoing, Socket, Text};
+use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
+use a2c_socketio_frame::{Frame, Kind};
+use axum::http::request::Parts;
 use bytes::Bytes;
-use engineioxide::handler::EngineIoHandler;
-use engineioxide::{DisconnectReason, Socket};
-use engineioxide_core::Str;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Auth;
 use crate::limits::Limits;
-use crate::office::ConnId;
+use crate::limits::guests::Guests;
 use crate::switchboard::{Newcomer, Switchboard};
-use a2c_socketio_frame::{Frame, Kind};
+use connection::{Connection, Partial, TooMuch};
 use outbox::Outbox;
+pub(crate) use packet::Packet;
 
 /// The longest CONNECT, credentials included, in bytes.
-const MAX_CONNECT: usize = 64 << 10;
+pub(crate) const MAX_CONNECT: usize = 64 << 10;
 
-/// An Engine.IO connection with our state in it.
+/// How many times the number of attachments that are allowed are passed over, rather than ending the connection.
+const PASSED_OVER: usize = 16;
+
+/// An Engine.IO session with our state in it.
 pub(crate) type EngineSocket = Socket<Connection>;
-
-/// What the hub keeps with each Engine.IO connection.
-#[derive(Default)]
-pub(crate) struct Connection {
-    /// Set by a successful CONNECT.
-    member: OnceLock<ConnId>,
-    /// A credential was refused; the next one is not looked at.
-    refused: AtomicBool,
-    /// A binary packet whose attachments have not all come.
-    partial: Mutex<Option<Partial>>,
-}
-
-struct Partial {
-    text: Str,
-    expected: usize,
-    received: Vec<Bytes>,
-    bytes: usize,
-}
 
 /// Handles what comes in on every connection.
 pub(crate) struct Wire {
     pub(crate) switchboard: Arc<Switchboard>,
     pub(crate) limits: Limits,
     pub(crate) auth: Auth,
-    /// How long a connection may stay without a CONNECT.
-    pub(crate) connect_timeout: Duration,
+    pub(crate) guests: Arc<Guests>,
     /// Cancelled when the hub goes away: from then on nobody is let in.
     pub(crate) stop: CancellationToken,
 }
 
-impl std::fmt::Debug for Wire {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Wire").finish_non_exhaustive()
-    }
-}
-
-impl EngineIoHandler for Wire {
+impl Handler for Wire {
     type Data = Connection;
 
-    fn on_connect(self: Arc<Self>, socket: Arc<EngineSocket>) {
-        let (limit, stop) = (self.connect_timeout, self.stop.clone());
-        let weak = Arc::downgrade(&socket);
-        tokio::spawn(async move {
-            let _ = tokio::time::timeout(limit, stop.cancelled()).await;
-            if let Some(socket) = weak.upgrade()
-                && socket.data.member.get().is_none()
-            {
-                tracing::debug!("a connection did not send CONNECT in time");
-                socket.close(DisconnectReason::TransportClose);
-            }
-        });
+    fn opened(&self, request: &Parts) -> Connection {
+        Connection::new(request)
     }
 
-    fn on_disconnect(&self, socket: Arc<EngineSocket>, reason: DisconnectReason) {
+    fn closed(&self, socket: &Arc<EngineSocket>, reason: CloseReason) {
+        if reason == CloseReason::Slow {
+            tracing::warn!(address = %socket.data.peer.address, "a member reads too slowly and is disconnected");
+        }
         if let Some(&conn) = socket.data.member.get() {
-            self.switchboard.disconnected(conn, &format!("{reason:?}"));
+            self.switchboard.disconnected(conn, &reason.to_string());
         }
     }
 
-    fn on_message(self: &Arc<Self>, text: Str, socket: Arc<EngineSocket>) {
-        if partial(&socket).is_some() {
-            return protocol_error(&socket, "text where an attachment was due");
+    fn text(&self, socket: &Arc<EngineSocket>, text: Text) {
+        let gathering = socket.data.state().partial.is_some();
+        if gathering {
+            return protocol_error(socket, "text where an attachment was due");
         }
         let frame = match Frame::parse(&text) {
             Ok(frame) => frame,
-            Err(e) => return protocol_error(&socket, &e.to_string()),
+            Err(e) => return protocol_error(socket, &e.to_string()),
         };
-        if frame.attachments > self.limits.max_attachments {
-            return protocol_error(&socket, "too many attachments");
-        }
-        // A stranger has one thing to say, and it is short.
-        if socket.data.member.get().is_none() && (frame.attachments > 0 || text.len() > MAX_CONNECT) {
-            return protocol_error(&socket, "more than a CONNECT before CONNECT");
-        }
         if frame.attachments > 0 {
-            let expected = frame.attachments;
-            *partial(&socket) = Some(Partial { bytes: text.len(), text, expected, received: Vec::new() });
-            return;
+            return self.announced(socket, &text, &frame);
         }
-        self.dispatch(&frame, Vec::new(), &socket);
+        self.dispatch(socket, Packet { text: &text, frame, attachments: Vec::new() });
     }
 
-    fn on_binary(self: &Arc<Self>, data: Bytes, socket: Arc<EngineSocket>) {
-        let mut slot = partial(&socket);
-        let Some(waiting) = slot.as_mut() else {
-            drop(slot);
-            return protocol_error(&socket, "an attachment that nothing announced");
-        };
-        waiting.bytes += data.len();
-        if waiting.bytes > self.limits.hard_max() {
-            drop(slot);
-            return protocol_error(&socket, "attachments over the limit");
+    fn binary(&self, socket: &Arc<EngineSocket>, data: Bytes) {
+        let mut state = socket.data.state();
+        match &mut state.partial {
+            None => {
+                drop(state);
+                return protocol_error(socket, "an attachment that nothing announced");
+            }
+            Some(Partial::Skipping { remaining }) => {
+                *remaining -= 1;
+                if *remaining == 0 {
+                    state.partial = None;
+                }
+                return;
+            }
+            Some(Partial::Gathering { expected, received, bytes, .. }) => {
+                *bytes += data.len();
+                if *bytes > self.limits.hard_max() {
+                    drop(state);
+                    return protocol_error(socket, "attachments over the limit");
+                }
+                received.push(data);
+                if received.len() < *expected {
+                    return;
+                }
+            }
         }
-        waiting.received.push(data);
-        if waiting.received.len() < waiting.expected {
-            return;
-        }
-        let Some(Partial { text, received, .. }) = slot.take() else { return };
-        drop(slot);
+        let gathered = state.partial.take();
+        drop(state);
+        let Some(Partial::Gathering { text, received, .. }) = gathered else { return };
         if let Ok(frame) = Frame::parse(&text) {
-            self.dispatch(&frame, received, &socket);
+            self.dispatch(socket, Packet { text: &text, frame, attachments: received });
         }
     }
 }
 
 impl Wire {
-    fn dispatch(&self, frame: &Frame<'_>, attachments: Vec<Bytes>, socket: &Arc<EngineSocket>) {
+    /// A packet whose attachments are still to come.
+    fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &Frame<'_>) {
+        let (expected, limit) = (frame.attachments, self.limits.max_attachments);
+        let Some(&conn) = socket.data.member.get() else {
+            return protocol_error(socket, "a packet before CONNECT");
+        };
+        if expected <= limit {
+            let (text, received) = (text.clone(), Vec::new());
+            let bytes = text.len();
+            socket.data.state().partial = Some(Partial::Gathering { text, expected, received, bytes });
+            return;
+        }
+        if expected > limit.saturating_mul(PASSED_OVER) {
+            return protocol_error(socket, "far too many attachments");
+        }
+        socket.data.state().partial = Some(Partial::Skipping { remaining: expected });
+        let message = format!("{expected} attachments are over the limit of {limit}");
+        let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
+        self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
+    }
+
+    fn dispatch(&self, socket: &Arc<EngineSocket>, packet: Packet<'_>) {
+        let frame = &packet.frame;
         if frame.namespace != NAMESPACE {
             if frame.kind == Kind::Connect {
                 connect_error(socket, frame.namespace, "Invalid namespace");
@@ -149,9 +148,24 @@ impl Wire {
             (Kind::Connect, None) => self.connect(frame.body, socket),
             // A second CONNECT of a connected client says nothing new.
             (Kind::Connect, Some(_)) => {}
-            (Kind::Disconnect, _) => socket.close(DisconnectReason::TransportClose),
-            (Kind::Event, Some(conn)) => self.switchboard.event(conn, frame, attachments),
-            (Kind::Ack, Some(conn)) => self.switchboard.ack(conn, frame, attachments),
+            (Kind::Disconnect, _) => socket.close(CloseReason::Left),
+            (Kind::Event, Some(conn)) => match socket.data.request(&self.limits) {
+                Ok(()) => self.switchboard.event(conn, socket, packet),
+                Err(TooMuch::Wait(wait)) => {
+                    let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
+                    let message = format!("too many requests: wait {seconds} s");
+                    let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds);
+                    self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
+                }
+                Err(TooMuch::Abuse) => protocol_error(socket, "far too many requests"),
+            },
+            (Kind::Ack, Some(conn)) => {
+                let was_awaited = self.switchboard.ack(conn, packet);
+                // Answers that nobody asked for are requests in disguise.
+                if !was_awaited && socket.data.request(&self.limits) == Err(TooMuch::Abuse) {
+                    protocol_error(socket, "far too many answers that nobody asked for");
+                }
+            }
             (Kind::ConnectError, _) => protocol_error(socket, "CONNECT_ERROR from a client"),
             (Kind::Event | Kind::Ack, None) => protocol_error(socket, "a packet before CONNECT"),
         }
@@ -160,31 +174,41 @@ impl Wire {
     /// Admits a client: from the moment it reads our CONNECT, everything it sends finds its handler, because the
     /// member is registered before that packet is queued.
     fn connect(&self, auth: &str, socket: &Arc<EngineSocket>) {
-        if socket.data.refused.load(Ordering::Relaxed) {
-            return protocol_error(socket, "another credential after a refused one");
-        }
-        if !self.auth.admits(&socket.req_parts.headers, auth) {
-            tracing::warn!("a client without a valid credential was refused");
-            socket.data.refused.store(true, Ordering::Relaxed);
+        let (connection, now) = (&socket.data, Instant::now());
+        let headers = {
+            let mut state = connection.state();
+            if state.is_refused {
+                drop(state);
+                return protocol_error(socket, "another credential after a refused one");
+            }
+            std::mem::take(&mut state.headers)
+        };
+        let address = connection.peer.address;
+        if self.guests.is_locked_out(address, now) || !self.auth.admits(&headers, auth) {
+            tracing::warn!(%address, "a client without a valid credential was refused");
+            self.guests.failed(address, now);
+            connection.state().is_refused = true;
             return connect_error(socket, NAMESPACE, "401");
         }
         let role = match role_of(auth) {
             Ok(role) => role,
-            Err(reason) => return connect_error(socket, NAMESPACE, &reason),
+            Err(reason) => {
+                connection.state().headers = headers;
+                return connect_error(socket, NAMESPACE, &reason);
+            }
         };
-        let query = socket.req_parts.uri.query().unwrap_or_default();
-        let version = crate::http::query_value(query, version::VERSION_QUERY).and_then(|v| v.parse().ok());
-        let outbox = Outbox::new(socket.clone());
+        let outbox = Outbox::new(socket);
         // Not the Engine.IO id: that one is what a polling client proves itself with, and members see this one.
         let sid = uuid::Uuid::new_v4().simple().to_string();
         let welcome = serde_json::json!({ "sid": sid }).to_string();
+        let version = connection.version;
         let conn = self.switchboard.admit(Newcomer { sid, role, version, outbox: outbox.clone() });
-        if socket.data.member.set(conn).is_err() {
+        if connection.member.set(conn).is_err() {
             self.switchboard.disconnected(conn, "connected twice");
             return;
         }
-        let packet = Frame { kind: Kind::Connect, attachments: 0, namespace: NAMESPACE, id: None, body: &welcome };
-        outbox.send(packet.encode().into());
+        socket.admit(self.limits.hard_max());
+        outbox.send(encode(Kind::Connect, NAMESPACE, &welcome));
         // The connection may have ended while it was admitted; then nobody else will remove the member.
         if socket.is_closed() {
             self.switchboard.disconnected(conn, "gone while connecting");
@@ -222,17 +246,16 @@ fn role_of(auth: &str) -> Result<Option<Role>, String> {
     }
 }
 
-fn partial(socket: &EngineSocket) -> std::sync::MutexGuard<'_, Option<Partial>> {
-    socket.data.partial.lock().unwrap_or_else(PoisonError::into_inner)
+fn encode(kind: Kind, namespace: &str, body: &str) -> Outgoing {
+    Outgoing::text(Frame { kind, attachments: 0, namespace, id: None, body }.encode())
 }
 
 fn connect_error(socket: &Arc<EngineSocket>, namespace: &str, message: &str) {
     let body = serde_json::json!({ "message": message }).to_string();
-    let packet = Frame { kind: Kind::ConnectError, attachments: 0, namespace, id: None, body: &body };
-    Outbox::new(socket.clone()).send(packet.encode().into());
+    Outbox::new(socket).send(encode(Kind::ConnectError, namespace, &body));
 }
 
 fn protocol_error(socket: &EngineSocket, reason: &str) {
     tracing::debug!(reason, "protocol error, closing the connection");
-    socket.close(DisconnectReason::PacketParsingError);
+    socket.close(CloseReason::Protocol);
 }

@@ -100,9 +100,9 @@ async fn attachments_that_do_not_fit_end_the_connection() {
     huge_count.send(format!("4518446744073709551615-/smcp,1{event}")).await;
     huge_count.hung_up().await;
 
-    let mut too_many = Stranger::connect(&office.hub).await;
-    too_many.send(format!("4565-/smcp,1{event}")).await;
-    too_many.hung_up().await;
+    let mut far_too_many = Stranger::connect(&office.hub).await;
+    far_too_many.send(format!("451025-/smcp,1{event}")).await;
+    far_too_many.hung_up().await;
 
     let mut without_header = Stranger::connect(&office.hub).await;
     without_header.send_binary(vec![1, 2, 3]).await;
@@ -120,6 +120,37 @@ async fn attachments_that_do_not_fit_end_the_connection() {
     office.works().await;
     never_come.vanish();
     office.close().await;
+}
+
+#[tokio::test]
+async fn too_many_attachments_are_429_and_passed_over() {
+    let hub = hub().await;
+    let mut agent = Stranger::joined(&hub, "agent", "a", "o").await;
+    let mut computer = Stranger::joined(&hub, "computer", "c", "o").await;
+    assert!(agent.text().await.contains("notify:enter_office"));
+    let refused = |packet: &str| {
+        let answer: Value = serde_json::from_str(packet.strip_prefix("43/smcp,1").unwrap()).unwrap();
+        assert_eq!(assert_error(&answer[0], 429).fields["limit"], 64);
+    };
+
+    agent.send("4565-/smcp,1[\"client:x\",{\"computer\":\"c\"}]").await;
+    refused(&agent.text().await);
+    for _ in 0..65 {
+        agent.send_binary(vec![1]).await;
+    }
+    // The same for an answer: whoever waits for it is told.
+    agent.send("42/smcp,1[\"client:x\",{\"computer\":\"c\"}]").await;
+    let id = computer.request_id().await;
+    computer.send(format!("4665-/smcp,{id}[{{}}]")).await;
+    refused(&agent.text().await);
+    for _ in 0..65 {
+        computer.send_binary(vec![1]).await;
+    }
+    // And both go on.
+    agent.send("42/smcp,2[\"client:x\",{\"computer\":\"c\"}]").await;
+    let id = computer.request_id().await;
+    computer.send(format!("43/smcp,{id}[{{}}]")).await;
+    assert_eq!(agent.text().await, "43/smcp,2[{}]");
 }
 
 #[tokio::test]

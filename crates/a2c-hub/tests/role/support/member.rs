@@ -104,12 +104,19 @@ impl Member {
         names
     }
 
+    /// The next thing that arrives, which must be an event.
+    pub(crate) async fn next_event(&mut self) -> Event {
+        match within("an event", self.inbox.recv()).await {
+            Some(Incoming::Event(event)) => event,
+            other => panic!("expected an event, got {other:?}"),
+        }
+    }
+
     /// The next thing that arrives, which must be this event.
     pub(crate) async fn event(&mut self, name: &str) -> Event {
-        match within(name, self.inbox.recv()).await {
-            Some(Incoming::Event(event)) if event.name == name => event,
-            other => panic!("expected {name}, got {other:?}"),
-        }
+        let event = self.next_event().await;
+        assert_eq!(event.name, name, "{event:?}");
+        event
     }
 
     /// The next thing that arrives, which must be this notification.

@@ -1,0 +1,189 @@
+//! What waits to be written to a websocket: small pieces gathered, large ones kept as they are.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::mem;
+
+use bytes::{Buf as _, Bytes};
+use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+
+use crate::frame::header;
+use crate::packet::{Outgoing, Packet};
+
+/// From here on copying costs more than keeping a piece of its own.
+const LARGE: usize = 4096;
+
+/// How many pieces one write takes.
+const SLICES: usize = 16;
+
+/// Frames that wait, as bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    pieces: VecDeque<Bytes>,
+    /// The last piece, still growing.
+    tail: Vec<u8>,
+    /// How much of the tail is written already, while it is the only piece.
+    written: usize,
+    bytes: usize,
+}
+
+impl Backlog {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    pub(crate) fn push(&mut self, packet: Packet) {
+        match packet {
+            Packet::Message(message) => self.push_message(message),
+            Packet::Ping => self.push_frame(OpCode::Data(Data::Text), b"2"),
+            Packet::Close => self.push_frame(OpCode::Data(Data::Text), b"1"),
+        }
+    }
+
+    fn push_message(&mut self, message: Outgoing) {
+        let length = 1 + message.head.len() + message.body.len();
+        self.begin(OpCode::Data(Data::Text), length);
+        self.copy(b"4");
+        self.copy(message.head.as_bytes());
+        self.append(message.body);
+        for attachment in message.attachments {
+            self.begin(OpCode::Data(Data::Binary), attachment.len());
+            self.append(attachment);
+        }
+    }
+
+    /// Queues a small frame.
+    pub(crate) fn push_frame(&mut self, opcode: OpCode, payload: &[u8]) {
+        self.begin(opcode, payload.len());
+        self.copy(payload);
+    }
+
+    /// Queues the goodbye of a websocket.
+    pub(crate) fn push_close(&mut self, code: u16) {
+        self.push_frame(OpCode::Control(Control::Close), &code.to_be_bytes());
+    }
+
+    fn begin(&mut self, opcode: OpCode, length: usize) {
+        let before = self.tail.len();
+        header(opcode, length, &mut self.tail);
+        self.bytes += self.tail.len() - before;
+    }
+
+    fn copy(&mut self, bytes: &[u8]) {
+        self.tail.extend_from_slice(bytes);
+        self.bytes += bytes.len();
+    }
+
+    fn append(&mut self, bytes: Bytes) {
+        if bytes.len() < LARGE {
+            return self.copy(&bytes);
+        }
+        self.seal();
+        self.bytes += bytes.len();
+        self.pieces.push_back(bytes);
+    }
+
+    fn seal(&mut self) {
+        if self.tail.len() > self.written {
+            let mut piece = Bytes::from(mem::take(&mut self.tail));
+            piece.advance(mem::take(&mut self.written));
+            self.pieces.push_back(piece);
+        }
+    }
+
+    /// Hands the next pieces to `write`, and forgets as much as it took.
+    pub(crate) fn write_with<R>(&mut self, write: impl FnOnce(&[IoSlice<'_>]) -> (R, usize)) -> R {
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let mut count = 0;
+        let rest = &self.tail[self.written..];
+        for bytes in self.pieces.iter().map(|piece| &piece[..]).chain([rest]).take(SLICES) {
+            slices[count] = IoSlice::new(bytes);
+            count += 1;
+        }
+        let (outcome, taken) = write(&slices[..count]);
+        self.forget(taken);
+        outcome
+    }
+
+    fn forget(&mut self, mut taken: usize) {
+        self.bytes -= taken;
+        while let Some(piece) = self.pieces.front_mut()
+            && taken > 0
+        {
+            let step = taken.min(piece.len());
+            piece.advance(step);
+            taken -= step;
+            if piece.is_empty() {
+                self.pieces.pop_front();
+            }
+        }
+        self.written += taken;
+        if self.written == self.tail.len() {
+            self.written = 0;
+            self.tail.clear();
+            // A connection that is idle holds nothing.
+            self.tail.shrink_to(0);
+            self.pieces.shrink_to(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn drain(backlog: &mut Backlog, step: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        while !backlog.is_empty() {
+            backlog.write_with(|slices| {
+                let mut taken = 0;
+                for slice in slices {
+                    let n = slice.len().min(step - taken);
+                    out.extend_from_slice(&slice[..n]);
+                    taken += n;
+                }
+                ((), taken)
+            });
+        }
+        out
+    }
+
+    proptest! {
+        /// Whatever is queued comes out once, in order, however much each write takes, also when more is queued in between.
+        #[test]
+        fn nothing_is_lost_or_doubled(sizes in proptest::collection::vec(0usize..9000, 0..20), step in 1usize..6000) {
+            let message = |size: usize| Packet::Message(Outgoing { head: "2".into(), body: vec![b'x'; size].into(), attachments: vec![] });
+            let mut whole = Backlog::default();
+            let mut pieces = Backlog::default();
+            let mut got = Vec::new();
+            for size in &sizes {
+                whole.push(message(*size));
+                pieces.push(message(*size));
+                let before = pieces.len();
+                pieces.write_with(|slices| {
+                    let n = slices.first().map_or(0, |s| s.len().min(step));
+                    got.extend_from_slice(&slices.first().map_or(&[][..], |s| &s[..n]));
+                    ((), n)
+                });
+                prop_assert!(pieces.len() <= before);
+            }
+            got.extend(drain(&mut pieces, step));
+            prop_assert_eq!(got, drain(&mut whole, usize::MAX));
+            prop_assert_eq!(pieces.len(), 0);
+        }
+    }
+
+    #[test]
+    fn an_empty_backlog_holds_no_memory() {
+        let mut backlog = Backlog::default();
+        backlog.push(Packet::Message(Outgoing::text(vec![b'x'; 100_000])));
+        backlog.push(Packet::Ping);
+        drain(&mut backlog, 7);
+        assert_eq!((backlog.tail.capacity(), backlog.pieces.capacity()), (0, 0));
+    }
+}

@@ -1,0 +1,225 @@
+//! An Engine.IO 4 server that writes directly and holds little.
+//!
+//! A session begins as HTTP long-polling or as a websocket, may move from the former to the latter, is asked for signs of
+//! life, and carries text and binary messages both ways. How a message flows: the task of a connection reads as much as
+//! there is, hands each message to the [`Handler`], which queues to other [`Socket`]s, and then writes those queues out
+//! itself (see `batch`). Per idle websocket there is one task, one timer and no buffer.
+//!
+//! What it is not: it knows nothing of Socket.IO or of anything above, speaks neither Engine.IO 3 nor JSONP, and does not
+//! listen: it is given requests by an HTTP server, whose connections should be [`Stream`]s.
+
+mod backlog;
+mod batch;
+mod frame;
+mod heartbeat;
+mod outlet;
+mod packet;
+mod polling;
+mod request;
+mod socket;
+mod stream;
+mod websocket;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::Full as FullBody;
+use hyper::body::Body;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+pub use packet::Outgoing;
+use request::{Ask, BadRequest, Carrier};
+pub use socket::Socket;
+pub use stream::{Duplex, Stream};
+/// Text that is shared, not copied.
+pub use tungstenite::Utf8Bytes as Text;
+
+/// How the engine behaves.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// How often a client is asked whether it is there.
+    pub ping_interval: Duration,
+    /// How long it may take to say so.
+    pub ping_timeout: Duration,
+    /// What clients are told not to exceed in one message.
+    pub max_payload: usize,
+    /// The largest message that is read from a client that was not [admitted](Socket::admit).
+    pub stranger_message: usize,
+    /// How long such a client may stay.
+    pub stranger_stay: Duration,
+    /// How many bytes may wait for a client before its senders are made to wait or refused.
+    pub max_backlog: usize,
+}
+
+/// What is done with sessions and messages. Methods are called on the task of a connection and must not block.
+pub trait Handler: Send + Sync + 'static {
+    /// What is kept with each session.
+    type Data: Send + Sync + 'static;
+
+    /// A session begins.
+    fn opened(&self, request: &Parts) -> Self::Data;
+
+    /// A text came.
+    fn text(&self, socket: &Arc<Socket<Self::Data>>, text: Text);
+
+    /// A binary message came.
+    fn binary(&self, socket: &Arc<Socket<Self::Data>>, data: Bytes);
+
+    /// The session is over; called once, and nothing else after it.
+    fn closed(&self, socket: &Arc<Socket<Self::Data>>, reason: CloseReason);
+}
+
+/// Why a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The client said goodbye.
+    Left,
+    /// The connection broke or ended without a word.
+    Broken,
+    /// The client gave no sign of life.
+    Silent,
+    /// The client was not admitted in time.
+    Stranger,
+    /// The client broke the protocol.
+    Protocol,
+    /// A message was larger than is read.
+    TooLarge,
+    /// Too much waited for the client.
+    Slow,
+    /// Somebody on this side wanted it to end.
+    Dismissed,
+}
+
+impl std::fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Left => "left",
+            Self::Broken => "connection broke",
+            Self::Silent => "no sign of life",
+            Self::Stranger => "did not introduce itself in time",
+            Self::Protocol => "broke the protocol",
+            Self::TooLarge => "sent a message over the limit",
+            Self::Slow => "reads too slowly",
+            Self::Dismissed => "dismissed",
+        })
+    }
+}
+
+/// Too much waits for the client already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too much waits for this client already")]
+pub struct Full;
+
+/// The server: all sessions and what is done with them.
+pub struct Engine<H: Handler> {
+    handler: H,
+    config: Config,
+    sessions: Mutex<HashMap<Uuid, Arc<Socket<H::Data>>>>,
+    tasks: TaskTracker,
+    is_closed: AtomicBool,
+}
+
+impl<H: Handler> Engine<H> {
+    /// An engine without sessions.
+    pub fn new(handler: H, config: Config) -> Arc<Self> {
+        let (sessions, tasks, is_closed) = (Mutex::default(), TaskTracker::new(), AtomicBool::new(false));
+        Arc::new(Self { handler, config, sessions, tasks, is_closed })
+    }
+
+    /// What is done with sessions and messages.
+    pub fn handler(&self) -> &H {
+        &self.handler
+    }
+
+    /// How many sessions there are.
+    pub fn sessions(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Handles one HTTP request.
+    pub async fn handle<B>(self: &Arc<Self>, request: Request<B>) -> Response<FullBody<Bytes>>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let ask = match Ask::parse(request.method(), request.uri()) {
+            Ok(ask) => ask,
+            Err(problem) => return problem.response(),
+        };
+        let session = match ask.sid.map(|sid| self.lock().get(&sid).cloned().ok_or(BadRequest::UnknownSid)).transpose()
+        {
+            Ok(session) => session,
+            Err(problem) => return problem.response(),
+        };
+        if session.is_none() && self.is_closed.load(Ordering::Relaxed) {
+            return request::respond(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the server is going away\n");
+        }
+        match (ask.carrier, session, request.method()) {
+            (Carrier::Websocket, session, &Method::GET) => websocket::accept(self, request, session),
+            (Carrier::Polling, None, &Method::GET) => polling::open(self, &request.into_parts().0),
+            (Carrier::Polling, Some(session), &Method::GET) => polling::get(self, &session).await,
+            (Carrier::Polling, Some(session), &Method::POST) => {
+                polling::post(self, &session, request.into_body()).await
+            }
+            _ => BadRequest::Method.response(),
+        }
+    }
+
+    /// Ends all sessions and takes no new ones; returns when every goodbye is said.
+    pub async fn close(&self) {
+        self.dismiss();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Like [`Self::close`], without waiting.
+    pub fn dismiss(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        for socket in all {
+            socket.close(CloseReason::Dismissed);
+        }
+    }
+
+    fn begin(&self, socket: Socket<H::Data>) -> Arc<Socket<H::Data>> {
+        let socket = Arc::new(socket);
+        self.lock().insert(socket.id, socket.clone());
+        // One that slipped in while all the others were told to go.
+        if self.is_closed.load(Ordering::Relaxed) {
+            socket.close(CloseReason::Dismissed);
+        }
+        socket
+    }
+
+    /// Ends a session. Whoever removes it from the list tells the handler, which is therefore told once.
+    fn finish(&self, socket: &Arc<Socket<H::Data>>, reason: CloseReason) {
+        socket.close(reason);
+        if self.lock().remove(&socket.id).is_some() {
+            let reason = socket.outlet().closing().unwrap_or(reason);
+            batch::run(|| self.handler.closed(socket, reason));
+        }
+    }
+
+    /// What a client is told at the beginning.
+    fn open_packet(&self, socket: &Socket<H::Data>, upgrades: &[&str]) -> String {
+        let open = serde_json::json!({
+            "sid": socket.id.simple().to_string(),
+            "upgrades": upgrades,
+            "pingInterval": self.config.ping_interval.as_millis() as u64,
+            "pingTimeout": self.config.ping_timeout.as_millis() as u64,
+            "maxPayload": self.config.max_payload,
+        });
+        format!("0{open}")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<Socket<H::Data>>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

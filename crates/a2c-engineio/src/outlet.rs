@@ -1,0 +1,322 @@
+//! The way out of one session: a queue that a poll empties, or a websocket that is written to.
+//!
+//! Whoever queues may also write, as long as nothing waits for the stream to take more; from then on only the session's
+//! own task does, because only it is woken when there is room.
+
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::task::{Context, Poll, Waker};
+
+use crate::backlog::Backlog;
+use crate::packet::{Packet, encode_payload};
+use crate::stream::Writer;
+use crate::{CloseReason, Full};
+
+/// The way out and what waits for it.
+pub(crate) struct Outlet {
+    transport: Transport,
+    /// Set once; from then on nothing is queued.
+    closing: Option<CloseReason>,
+    /// The task that writes, or the poll that waits.
+    owner: Option<Waker>,
+    /// Those who wait for the queue to get short.
+    waiting: Vec<Waker>,
+    /// The socket is noted in a batch that will flush it.
+    noted: bool,
+}
+
+enum Transport {
+    Polling {
+        packets: VecDeque<Packet>,
+        weight: usize,
+        in_poll: bool,
+        probing: bool,
+    },
+    Websocket {
+        writer: Writer,
+        backlog: Backlog,
+        blocked: bool,
+    },
+    /// The session is over.
+    Gone,
+}
+
+/// What a poll has to do.
+pub(crate) enum Polled {
+    Payload(Vec<u8>),
+    /// The session is over, or went on elsewhere.
+    Over,
+}
+
+/// How a drain ended.
+pub(crate) enum Drained {
+    Empty,
+    /// The stream takes no more for now.
+    Blocked,
+    Broken(io::Error),
+}
+
+impl Outlet {
+    pub(crate) fn polling() -> Self {
+        let packets = VecDeque::new();
+        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, probing: false })
+    }
+
+    pub(crate) fn websocket(writer: Writer) -> Self {
+        Self::over(Transport::Websocket { writer, backlog: Backlog::default(), blocked: false })
+    }
+
+    fn over(transport: Transport) -> Self {
+        Self { transport, closing: None, owner: None, waiting: Vec::new(), noted: false }
+    }
+
+    /// How much waits, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        match &self.transport {
+            Transport::Polling { weight, .. } => *weight,
+            Transport::Websocket { backlog, .. } => backlog.len(),
+            Transport::Gone => 0,
+        }
+    }
+
+    pub(crate) fn closing(&self) -> Option<CloseReason> {
+        self.closing
+    }
+
+    pub(crate) fn is_websocket(&self) -> bool {
+        matches!(self.transport, Transport::Websocket { .. })
+    }
+
+    /// Ends the session for a reason, unless there is one already. Says whether this was the first.
+    pub(crate) fn close(&mut self, reason: CloseReason) -> bool {
+        if self.closing.is_some() {
+            return false;
+        }
+        self.closing = Some(reason);
+        true
+    }
+
+    /// Queues a packet where `limit` is not exceeded; a queue that is empty takes everything. Says whether somebody has
+    /// to see to it that it is written.
+    pub(crate) fn queue(&mut self, packet: Packet, limit: usize) -> Result<Queued, Full> {
+        if self.closing.is_some() {
+            return Ok(Queued::Dropped);
+        }
+        let waiting = self.len();
+        if waiting > 0 && waiting.saturating_add(packet.weight()) > limit {
+            return Err(Full);
+        }
+        match &mut self.transport {
+            Transport::Polling { packets, weight, .. } => {
+                *weight += packet.weight();
+                packets.push_back(packet);
+                Ok(Queued::ForOwner)
+            }
+            Transport::Websocket { backlog, blocked, .. } => {
+                backlog.push(packet);
+                Ok(if *blocked || mem::replace(&mut self.noted, true) { Queued::SeenTo } else { Queued::ForBatch })
+            }
+            Transport::Gone => Ok(Queued::Dropped),
+        }
+    }
+
+    /// Queues control frames of the websocket itself.
+    pub(crate) fn control(&mut self, push: impl FnOnce(&mut Backlog)) {
+        if let Transport::Websocket { backlog, .. } = &mut self.transport {
+            push(backlog);
+        }
+    }
+
+    pub(crate) fn owner(&mut self) -> Option<Waker> {
+        self.owner.take()
+    }
+
+    pub(crate) fn set_owner(&mut self, waker: &Waker) {
+        if !self.owner.as_ref().is_some_and(|owner| owner.will_wake(waker)) {
+            self.owner = Some(waker.clone());
+        }
+    }
+
+    /// Has `waker` woken once the queue is shorter than `limit`. Says whether it is so already.
+    pub(crate) fn wait_below(&mut self, limit: usize, waker: &Waker) -> bool {
+        let is_short = self.len() <= limit;
+        if !is_short && !self.waiting.iter().any(|w| w.will_wake(waker)) {
+            self.waiting.push(waker.clone());
+        }
+        is_short
+    }
+
+    fn wake_waiting(&mut self) {
+        self.waiting.drain(..).for_each(Waker::wake);
+        self.waiting.shrink_to(0);
+    }
+
+    /// Writes as much as the stream takes at once. Does nothing while the owner waits for the stream.
+    pub(crate) fn flush(&mut self) -> Drained {
+        self.noted = false;
+        let Transport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Drained::Empty };
+        if *blocked {
+            return Drained::Empty;
+        }
+        let drained = drain(backlog, |slices| writer.try_write(slices));
+        let drained = match drained {
+            Drained::Empty => match writer.poll_flush(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Ok(())) => Drained::Empty,
+                Poll::Ready(Err(e)) => Drained::Broken(e),
+                Poll::Pending => Drained::Blocked,
+            },
+            other => other,
+        };
+        *blocked = matches!(drained, Drained::Blocked);
+        self.wake_waiting();
+        drained
+    }
+
+    /// Writes as the owner: is woken when there is room. Returns how many bytes were taken after waiting for room, which
+    /// shows that the peer reads.
+    pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> io::Result<u64> {
+        self.noted = false;
+        let Transport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Ok(0) };
+        let (before, was_blocked) = (backlog.len(), *blocked);
+        if before == 0 && !was_blocked {
+            return Ok(0);
+        }
+        let drained = drain(backlog, |slices| writer.poll_write(cx, slices));
+        let taken = if was_blocked { (before - backlog.len()) as u64 } else { 0 };
+        *blocked = match drained {
+            Drained::Empty => match writer.poll_flush(cx) {
+                Poll::Ready(outcome) => outcome.map(|()| false)?,
+                Poll::Pending => true,
+            },
+            Drained::Blocked => true,
+            Drained::Broken(e) => return Err(e),
+        };
+        if before != backlog.len() {
+            self.wake_waiting();
+        }
+        Ok(taken)
+    }
+
+    /// Writes the rest and closes the stream, as the owner.
+    pub(crate) fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Transport::Websocket { writer, backlog, .. } = &mut self.transport else { return Poll::Ready(Ok(())) };
+        match drain(backlog, |slices| writer.poll_write(cx, slices)) {
+            Drained::Empty => writer.poll_shutdown(cx),
+            Drained::Blocked => Poll::Pending,
+            Drained::Broken(e) => Poll::Ready(Err(e)),
+        }
+    }
+
+    /// Drops the stream and whatever waits.
+    pub(crate) fn gone(&mut self) {
+        self.transport = Transport::Gone;
+        self.wake_waiting();
+    }
+
+    /// Begins a poll; there is at most one at a time.
+    pub(crate) fn begin_poll(&mut self) -> Result<(), AlreadyPolled> {
+        match &mut self.transport {
+            Transport::Polling { in_poll, .. } if !*in_poll => {
+                *in_poll = true;
+                Ok(())
+            }
+            Transport::Polling { .. } => Err(AlreadyPolled),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a poll gets, once there is something.
+    pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize) -> Poll<Polled> {
+        let closing = self.closing.is_some();
+        let Transport::Polling { packets, weight, probing, .. } = &mut self.transport else {
+            return Poll::Ready(Polled::Over);
+        };
+        if packets.is_empty() {
+            if closing {
+                self.transport = Transport::Gone;
+                return Poll::Ready(Polled::Payload(b"1".to_vec()));
+            }
+            if *probing {
+                return Poll::Ready(Polled::Payload(b"6".to_vec()));
+            }
+            self.set_owner(cx.waker());
+            return Poll::Pending;
+        }
+        let payload = encode_payload(packets, max_bytes);
+        *weight = packets.iter().map(Packet::weight).sum();
+        if packets.is_empty() {
+            packets.shrink_to(0);
+        }
+        self.wake_waiting();
+        Poll::Ready(Polled::Payload(payload))
+    }
+
+    pub(crate) fn end_poll(&mut self) {
+        if let Transport::Polling { in_poll, .. } = &mut self.transport {
+            *in_poll = false;
+        }
+    }
+
+    /// A websocket asks to take over: polls are sent home. Only one may ask at a time.
+    pub(crate) fn probe(&mut self) -> Result<Option<Waker>, AlreadyPolled> {
+        match &mut self.transport {
+            Transport::Polling { probing, .. } if !*probing => {
+                *probing = true;
+                Ok(self.owner.take())
+            }
+            _ => Err(AlreadyPolled),
+        }
+    }
+
+    /// The websocket did not take over after all.
+    pub(crate) fn forget_probe(&mut self) {
+        if let Transport::Polling { probing, .. } = &mut self.transport {
+            *probing = false;
+        }
+    }
+
+    /// The websocket takes over with everything that waits. Returns the poll that may still wait.
+    pub(crate) fn upgrade(&mut self, writer: Writer) -> Option<Waker> {
+        let mut backlog = Backlog::default();
+        if let Transport::Polling { packets, .. } = &mut self.transport {
+            packets.drain(..).for_each(|packet| backlog.push(packet));
+        }
+        self.transport = Transport::Websocket { writer, backlog, blocked: false };
+        self.owner.take()
+    }
+}
+
+/// Two polls, or two probes, at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AlreadyPolled;
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queued {
+    /// The session is over.
+    Dropped,
+    /// Somebody will write it already.
+    SeenTo,
+    /// The poll that waits has to be woken.
+    ForOwner,
+    /// It is written at the end of the batch.
+    ForBatch,
+}
+
+fn drain(backlog: &mut Backlog, mut write: impl FnMut(&[io::IoSlice<'_>]) -> Poll<io::Result<usize>>) -> Drained {
+    while !backlog.is_empty() {
+        let outcome = backlog.write_with(|slices| {
+            let outcome = write(slices);
+            let taken = if let Poll::Ready(Ok(taken)) = &outcome { *taken } else { 0 };
+            (outcome, taken)
+        });
+        match outcome {
+            Poll::Pending => return Drained::Blocked,
+            Poll::Ready(Ok(0)) => return Drained::Broken(io::ErrorKind::WriteZero.into()),
+            Poll::Ready(Ok(_)) => {}
+            Poll::Ready(Err(e)) => return Drained::Broken(e),
+        }
+    }
+    Drained::Empty
+}

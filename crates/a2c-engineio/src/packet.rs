@@ -1,0 +1,198 @@
+//! Engine.IO packets: what goes out, and how a polling payload is put together and taken apart. Pure.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use tungstenite::Utf8Bytes;
+
+/// Stands between the packets of a polling payload.
+const SEPARATOR: char = '\x1e';
+
+/// The Python client refuses a polling payload with more packets than this.
+const MAX_PACKETS: usize = 16;
+
+/// A text message in two parts, so that a large body is passed on without being copied, and binary messages that follow
+/// it with nothing in between.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The beginning of the text.
+    pub head: String,
+    /// The rest of the text, which is UTF-8.
+    pub body: Bytes,
+    /// What follows as binary.
+    pub attachments: Vec<Bytes>,
+}
+
+impl Outgoing {
+    /// A text on its own.
+    pub fn text(text: impl Into<Bytes>) -> Self {
+        Self { body: text.into(), ..Self::default() }
+    }
+
+    /// How much memory it takes while it waits.
+    pub(crate) fn weight(&self) -> usize {
+        // What a queue holds beside the bytes counts too: a million empty messages are not for free.
+        64 + self.head.len() + self.body.len() + self.attachments.iter().map(|a| 64 + a.len()).sum::<usize>()
+    }
+}
+
+/// A packet that waits for a poll.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Packet {
+    Message(Outgoing),
+    Ping,
+    Close,
+}
+
+impl Packet {
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Message(message) => message.weight(),
+            Self::Ping | Self::Close => 1,
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Message(message) => 1 + message.attachments.len(),
+            Self::Ping | Self::Close => 1,
+        }
+    }
+}
+
+/// Takes as many packets off the queue as one payload may hold; always at least one where there is one.
+pub(crate) fn encode_payload(queue: &mut std::collections::VecDeque<Packet>, max_bytes: usize) -> Vec<u8> {
+    let mut payload = Vec::new();
+    let mut count = 0;
+    while let Some(next) = queue.front() {
+        count += next.count();
+        let is_first = payload.is_empty();
+        if !is_first && (count > MAX_PACKETS || payload.len() + next.weight() * 4 / 3 > max_bytes) {
+            break;
+        }
+        if !is_first {
+            payload.push(SEPARATOR as u8);
+        }
+        match queue.pop_front() {
+            Some(Packet::Message(message)) => encode_message(&mut payload, &message),
+            Some(Packet::Ping) => payload.push(b'2'),
+            Some(Packet::Close) => payload.push(b'1'),
+            None => break,
+        }
+    }
+    payload
+}
+
+fn encode_message(payload: &mut Vec<u8>, message: &Outgoing) {
+    payload.push(b'4');
+    payload.extend_from_slice(message.head.as_bytes());
+    payload.extend_from_slice(&message.body);
+    for attachment in &message.attachments {
+        payload.push(SEPARATOR as u8);
+        payload.push(b'b');
+        payload.extend_from_slice(STANDARD.encode(attachment).as_bytes());
+    }
+}
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Received {
+    Text(Utf8Bytes),
+    Binary(Bytes),
+    Close,
+    /// A sign of life.
+    Pong,
+    /// `2probe`, the first word on a websocket that takes over from polling.
+    Probe,
+    /// `5`, the last word of the handshake that takes over.
+    Upgrade,
+}
+
+/// What makes a text not a packet of a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PacketError {
+    #[error("an empty packet")]
+    Empty,
+    #[error("a packet of unknown type")]
+    Type,
+    #[error("text that is not UTF-8")]
+    Utf8,
+    #[error("binary that is not base64")]
+    Base64,
+}
+
+/// Reads one packet of text. The type comes off before the text is looked at, so that it is looked at once.
+pub(crate) fn parse(packet: &Bytes) -> Result<Received, PacketError> {
+    match (packet.first().ok_or(PacketError::Empty)?, &packet[1..]) {
+        (b'4', _) => Utf8Bytes::try_from(packet.slice(1..)).map(Received::Text).map_err(|_| PacketError::Utf8),
+        (b'1', _) => Ok(Received::Close),
+        (b'2', b"probe") => Ok(Received::Probe),
+        (b'2' | b'3', _) => Ok(Received::Pong),
+        (b'5', _) => Ok(Received::Upgrade),
+        _ => Err(PacketError::Type),
+    }
+}
+
+/// The packets of a polling payload, one after the other.
+pub(crate) fn decode_payload(payload: &Bytes) -> impl Iterator<Item = Result<Received, PacketError>> + '_ {
+    payload.split(|byte| *byte == SEPARATOR as u8).map(|packet| match packet.split_first() {
+        Some((b'b', encoded)) => {
+            STANDARD.decode(encoded).map(|data| Received::Binary(data.into())).map_err(|_| PacketError::Base64)
+        }
+        _ => parse(&payload.slice_ref(packet)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    fn message(text: &str, attachments: &[&'static [u8]]) -> Packet {
+        let attachments = attachments.iter().map(|a| Bytes::from_static(a)).collect();
+        Packet::Message(Outgoing { head: text[..1].into(), body: text[1..].to_owned().into(), attachments })
+    }
+
+    #[test]
+    fn a_payload_holds_packets_in_order() {
+        let mut queue = VecDeque::from([Packet::Ping, message("2[1]", &[]), message("51-[2]", &[b"\0\xff"])]);
+        assert_eq!(encode_payload(&mut queue, 1 << 20), b"2\x1e42[1]\x1e451-[2]\x1ebAP8=");
+        assert!(queue.is_empty());
+        assert_eq!(encode_payload(&mut queue, 1 << 20), b"");
+    }
+
+    #[test]
+    fn a_payload_is_bounded_by_packets_and_bytes_but_never_stuck() {
+        let mut queue: VecDeque<_> = (0..40).map(|_| message("2[]", &[])).collect();
+        let sizes: Vec<_> = (0..3).map(|_| encode_payload(&mut queue, 1 << 20).split(|b| *b == 0x1e).count()).collect();
+        assert_eq!(sizes, [16, 16, 8]);
+
+        let mut queue = VecDeque::from([message(&"x".repeat(5000), &[]), message("2[]", &[])]);
+        assert_eq!(encode_payload(&mut queue, 1000).len(), 5001);
+        assert_eq!(encode_payload(&mut queue, 1000), b"42[]");
+    }
+
+    #[test]
+    fn a_payload_is_taken_apart() {
+        let payload = Bytes::from_static(b"3\x1e42[\"a\"]\x1ebAP8=\x1e1\x1e2probe\x1e5");
+        let packets: Result<Vec<_>, _> = decode_payload(&payload).collect();
+        let text = Received::Text(Utf8Bytes::from_static("2[\"a\"]"));
+        let binary = Received::Binary(Bytes::from_static(b"\0\xff"));
+        let expected = [Received::Pong, text, binary, Received::Close, Received::Probe, Received::Upgrade];
+        assert_eq!(packets.unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_no_packet_is_refused() {
+        let check = |payload: &'static [u8], expected| {
+            let payload = Bytes::from_static(payload);
+            assert_eq!(decode_payload(&payload).last(), Some(Err(expected)), "{payload:?}");
+        };
+        check(b"", PacketError::Empty);
+        check(b"42[]\x1e", PacketError::Empty);
+        check(b"9", PacketError::Type);
+        check(b"0{}", PacketError::Type);
+        check(b"4\xff\xfe", PacketError::Utf8);
+        check(b"b***", PacketError::Base64);
+    }
+}

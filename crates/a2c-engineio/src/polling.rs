@@ -1,0 +1,175 @@
+//! Sessions over HTTP long-polling: a GET waits for what there is to say, a POST brings what the client says.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::request::Parts;
+use http::{Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Body;
+use tokio::time::{Instant, timeout};
+
+use crate::heartbeat::{Beat, Heartbeat};
+use crate::outlet::{Outlet, Polled};
+use crate::packet::{self, Packet, Received};
+use crate::request::{BadRequest, respond};
+use crate::{CloseReason, Engine, Handler, Socket, batch};
+
+/// How long a client may take between two pieces of what it posts.
+const NEXT_PIECE: Duration = Duration::from_secs(10);
+
+const TEXT: &str = "text/plain; charset=UTF-8";
+
+/// Begins a session.
+pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Response<Full<Bytes>> {
+    let data = engine.handler.opened(request);
+    let socket = engine.begin(Socket::new(data, Outlet::polling(), &engine.config));
+    engine.tasks.spawn(keep(engine.clone(), socket.clone()));
+    respond(StatusCode::OK, TEXT, engine.open_packet(&socket, &["websocket"]))
+}
+
+/// Keeps a session alive while it is polled: a poll is not always there to do it.
+async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) {
+    let begun = Instant::now();
+    let leave_at = begun + engine.config.stranger_stay;
+    let mut heart = Heartbeat::new(begun, engine.config.ping_interval, engine.config.ping_timeout);
+    loop {
+        let due = if socket.is_admitted() { heart.next() } else { heart.next().min(leave_at) };
+        tokio::select! {
+            () = tokio::time::sleep_until(due) => {}
+            () = socket.keeper.notified() => {}
+        }
+        let (closing, is_websocket) = {
+            let outlet = socket.outlet();
+            (outlet.closing(), outlet.is_websocket())
+        };
+        if is_websocket {
+            return;
+        }
+        if let Some(reason) = closing {
+            return engine.finish(&socket, reason);
+        }
+        let now = Instant::now();
+        if !socket.is_admitted() && now >= leave_at {
+            return engine.finish(&socket, CloseReason::Stranger);
+        }
+        if now < heart.next() {
+            continue;
+        }
+        match heart.beat(now, socket.life()) {
+            Beat::Alive => {}
+            Beat::Dead => return engine.finish(&socket, CloseReason::Silent),
+            Beat::Ping => {
+                let _ = socket.queue(Packet::Ping, usize::MAX);
+            }
+        }
+    }
+}
+
+/// Waits for something to say.
+pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<Full<Bytes>> {
+    if socket.outlet().begin_poll().is_err() {
+        socket.close(CloseReason::Protocol);
+        return BadRequest::Request.response();
+    }
+    let poll = Poll(socket);
+    let max = engine.config.max_payload;
+    let polled = poll_fn(|cx| poll.0.outlet().poll_payload(cx, max)).await;
+    match polled {
+        Polled::Payload(payload) => respond(StatusCode::OK, TEXT, payload),
+        Polled::Over if socket.outlet().is_websocket() => respond(StatusCode::OK, TEXT, "6"),
+        Polled::Over => BadRequest::Request.response(),
+    }
+}
+
+/// A poll in progress; over also when the client goes away in the middle of it.
+struct Poll<'a, D: Send + Sync + 'static>(&'a Socket<D>);
+
+impl<D: Send + Sync + 'static> Drop for Poll<'_, D> {
+    fn drop(&mut self) {
+        self.0.outlet().end_poll();
+    }
+}
+
+/// Takes what the client says.
+pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<Full<Bytes>>
+where
+    H: Handler,
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if socket.outlet().is_websocket() {
+        return BadRequest::Request.response();
+    }
+    let payload = match read(socket, body).await {
+        Ok(payload) => payload,
+        Err(reason) => {
+            socket.close(reason);
+            let status =
+                if reason == CloseReason::TooLarge { StatusCode::PAYLOAD_TOO_LARGE } else { StatusCode::BAD_REQUEST };
+            return respond(status, TEXT, reason.to_string());
+        }
+    };
+    let (outcome, mut slow) = batch::run(|| take(engine, socket, &payload));
+    if let Err(reason) = outcome {
+        socket.close(reason);
+        // Saying goodbye is not a mistake.
+        return if reason == CloseReason::Left {
+            respond(StatusCode::OK, TEXT, "ok")
+        } else {
+            BadRequest::Request.response()
+        };
+    }
+    poll_fn(|cx| {
+        slow.retain(|socket| !socket.is_short(cx.waker()));
+        if slow.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    respond(StatusCode::OK, TEXT, "ok")
+}
+
+/// Reads a body as it comes, up to the limit, from a client that keeps sending.
+async fn read<D, B>(socket: &Socket<D>, body: B) -> Result<Bytes, CloseReason>
+where
+    D: Send + Sync + 'static,
+    B: Body<Data = Bytes>,
+{
+    let mut body = std::pin::pin!(body);
+    let mut payload = BytesMut::new();
+    loop {
+        let piece = match timeout(NEXT_PIECE, body.frame()).await {
+            Ok(None) => return Ok(payload.freeze()),
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Err(_))) => return Err(CloseReason::Broken),
+            Err(_) => return Err(CloseReason::Silent),
+        };
+        if payload.len() + piece.len() > socket.max_message() {
+            return Err(CloseReason::TooLarge);
+        }
+        socket.moved(piece.len() as u64);
+        payload.extend_from_slice(&piece);
+    }
+}
+
+fn take<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, payload: &Bytes) -> Result<(), CloseReason> {
+    for packet in packet::decode_payload(payload) {
+        if socket.is_closed() {
+            return Ok(());
+        }
+        socket.heard();
+        match packet {
+            Ok(Received::Text(text)) => engine.handler.text(socket, text),
+            Ok(Received::Binary(data)) => engine.handler.binary(socket, data),
+            Ok(Received::Pong) => {}
+            Ok(Received::Close) => return Err(CloseReason::Left),
+            Ok(Received::Probe | Received::Upgrade) => return Err(CloseReason::Protocol),
+            Err(problem) => {
+                tracing::debug!(%problem, "not a packet");
+                return Err(CloseReason::Protocol);
+            }
+        }
+    }
+    Ok(())
+}

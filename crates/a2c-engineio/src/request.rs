@@ -1,0 +1,103 @@
+//! What an HTTP request asks for, and how a wrong one is answered.
+
+use bytes::Bytes;
+use http::{Method, Response, StatusCode, Uri, header};
+use http_body_util::Full;
+use uuid::Uuid;
+
+/// What carries a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    Polling,
+    Websocket,
+}
+
+/// A request, understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ask {
+    pub(crate) carrier: Carrier,
+    pub(crate) sid: Option<Uuid>,
+}
+
+/// Why a request is refused; the numbers are Engine.IO's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadRequest {
+    #[error("Transport unknown")]
+    Transport,
+    #[error("Session ID unknown")]
+    UnknownSid,
+    #[error("Bad handshake method")]
+    Method,
+    #[error("Bad request")]
+    Request,
+    #[error("Unsupported protocol version")]
+    Version,
+}
+
+impl BadRequest {
+    pub(crate) fn response(self) -> Response<Full<Bytes>> {
+        let code = match self {
+            Self::Transport => 0,
+            Self::UnknownSid => 1,
+            Self::Method => 2,
+            Self::Request => 3,
+            Self::Version => 5,
+        };
+        let body = serde_json::json!({ "code": code, "message": self.to_string() }).to_string();
+        respond(StatusCode::BAD_REQUEST, "application/json", body)
+    }
+}
+
+pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    response
+}
+
+impl Ask {
+    pub(crate) fn parse(method: &Method, uri: &Uri) -> Result<Self, BadRequest> {
+        let query = uri.query().unwrap_or_default();
+        let value = |key: &str| query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
+        if value("EIO") != Some("4") {
+            return Err(BadRequest::Version);
+        }
+        let carrier = match value("transport") {
+            Some("polling") => Carrier::Polling,
+            Some("websocket") => Carrier::Websocket,
+            _ => return Err(BadRequest::Transport),
+        };
+        // An id that cannot be one is an id that nobody has.
+        let sid = value("sid").map(|sid| Uuid::try_parse(sid).map_err(|_| BadRequest::UnknownSid)).transpose()?;
+        if sid.is_none() && method != Method::GET {
+            return Err(BadRequest::Method);
+        }
+        Ok(Self { carrier, sid })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_understood_or_refused() {
+        let check = |method: Method, query: &str, expected: Result<Ask, BadRequest>| {
+            let uri = format!("/socket.io/?{query}").parse().unwrap();
+            assert_eq!(Ask::parse(&method, &uri), expected, "{method} {query}");
+        };
+        let id = Uuid::from_u128(7);
+        let sid = id.simple();
+        let (polling, websocket) = (Carrier::Polling, Carrier::Websocket);
+        check(Method::GET, "EIO=4&transport=polling", Ok(Ask { carrier: polling, sid: None }));
+        check(Method::GET, "transport=websocket&x=1&EIO=4", Ok(Ask { carrier: websocket, sid: None }));
+        check(Method::POST, &format!("EIO=4&transport=polling&sid={sid}"), Ok(Ask { carrier: polling, sid: Some(id) }));
+        check(Method::POST, "EIO=4&transport=polling", Err(BadRequest::Method));
+        check(Method::GET, "EIO=4&transport=polling&sid=nobody", Err(BadRequest::UnknownSid));
+        check(Method::GET, "EIO=4&transport=carrier-pigeon", Err(BadRequest::Transport));
+        check(Method::GET, "EIO=4", Err(BadRequest::Transport));
+        check(Method::GET, "EIO=3&transport=polling", Err(BadRequest::Version));
+        check(Method::GET, "", Err(BadRequest::Version));
+    }
+}

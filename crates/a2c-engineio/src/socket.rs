@@ -1,0 +1,166 @@
+//! One session, whatever carries it at the moment.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::batch::{self, Flush};
+use crate::heartbeat::SIGN_OF_LIFE;
+use crate::outlet::{Drained, Outlet, Queued};
+use crate::packet::{Outgoing, Packet};
+use crate::{CloseReason, Config, Full};
+
+/// How many times the length at which senders wait a queue may get before its session is ended.
+const HARD: usize = 4;
+
+/// A session with a client.
+pub struct Socket<D> {
+    pub(crate) id: Uuid,
+    /// What the handler keeps with it.
+    pub data: D,
+    outlet: Mutex<Outlet>,
+    /// Grows with every sign of life, see [`SIGN_OF_LIFE`].
+    life: AtomicU64,
+    /// The largest message that is read from it.
+    max_message: AtomicUsize,
+    is_admitted: AtomicBool,
+    /// The same as in the outlet, to be seen without its lock.
+    is_closing: AtomicBool,
+    max_backlog: usize,
+    /// Wakes the task that keeps a session which is polled.
+    pub(crate) keeper: Notify,
+}
+
+impl<D: Send + Sync + 'static> Socket<D> {
+    pub(crate) fn new(data: D, outlet: Outlet, config: &Config) -> Self {
+        Self {
+            id: Uuid::new_v4(),
+            data,
+            outlet: Mutex::new(outlet),
+            life: AtomicU64::new(0),
+            max_message: AtomicUsize::new(config.stranger_message),
+            is_admitted: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
+            max_backlog: config.max_backlog,
+            keeper: Notify::new(),
+        }
+    }
+
+    /// Lifts the limits that hold for strangers: messages up to `max_message` are read, and the session may stay.
+    pub fn admit(&self, max_message: usize) {
+        self.max_message.store(max_message, Ordering::Relaxed);
+        self.is_admitted.store(true, Ordering::Relaxed);
+    }
+
+    /// Queues a message unless too much waits already.
+    pub fn try_send(self: &Arc<Self>, message: Outgoing) -> Result<(), Full> {
+        self.queue(Packet::Message(message), self.max_backlog)
+    }
+
+    /// Queues a message that must not be lost: where far too much waits, the session ends, so that the client knows.
+    pub fn send(self: &Arc<Self>, message: Outgoing) {
+        if self.queue(Packet::Message(message), self.max_backlog.saturating_mul(HARD)) == Err(Full) {
+            self.close(CloseReason::Slow);
+        }
+    }
+
+    /// Like [`Self::send`], and whoever's message is being handled is read on only when this queue is short again.
+    pub fn send_and_wait(self: &Arc<Self>, message: Outgoing) {
+        self.send(message);
+        if self.outlet().len() > self.max_backlog {
+            batch::wait_for(self.clone());
+        }
+    }
+
+    /// Ends the session; the handler is told once, soon.
+    pub fn close(&self, reason: CloseReason) {
+        let owner = {
+            let mut outlet = self.outlet();
+            if !outlet.close(reason) {
+                return;
+            }
+            outlet.owner()
+        };
+        self.is_closing.store(true, Ordering::Relaxed);
+        owner.map(Waker::wake);
+        self.keeper.notify_one();
+    }
+
+    /// Whether the session is over or about to be.
+    pub fn is_closed(&self) -> bool {
+        self.is_closing.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn queue(self: &Arc<Self>, packet: Packet, limit: usize) -> Result<(), Full> {
+        let (queued, owner) = {
+            let mut outlet = self.outlet();
+            let queued = outlet.queue(packet, limit)?;
+            (queued, if queued == Queued::ForOwner { outlet.owner() } else { None })
+        };
+        match queued {
+            Queued::ForOwner => {
+                owner.map(Waker::wake);
+            }
+            Queued::ForBatch => batch::touch(self.clone()),
+            Queued::SeenTo | Queued::Dropped => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn outlet(&self) -> MutexGuard<'_, Outlet> {
+        // Whatever panicked, a queue is consistent between its methods.
+        self.outlet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn max_message(&self) -> usize {
+        self.max_message.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.is_admitted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn life(&self) -> u64 {
+        self.life.load(Ordering::Relaxed)
+    }
+
+    /// It said something, which is as good as an answer to a ping.
+    pub(crate) fn heard(&self) {
+        self.moved(SIGN_OF_LIFE);
+    }
+
+    /// It took or gave some bytes.
+    pub(crate) fn moved(&self, bytes: u64) {
+        self.life.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl<D: Send + Sync + 'static> Flush for Socket<D> {
+    fn flush(&self) {
+        let owner = {
+            let mut outlet = self.outlet();
+            match outlet.flush() {
+                Drained::Empty => None,
+                Drained::Blocked => outlet.owner(),
+                Drained::Broken(e) => {
+                    tracing::debug!(error = %e, "cannot write");
+                    drop(outlet);
+                    return self.close(CloseReason::Broken);
+                }
+            }
+        };
+        owner.map(Waker::wake);
+    }
+
+    fn wake(&self) {
+        let owner = self.outlet().owner();
+        owner.map(Waker::wake);
+    }
+
+    fn is_short(&self, waker: &Waker) -> bool {
+        self.outlet().wait_below(self.max_backlog / 2, waker)
+    }
+}

@@ -1,0 +1,336 @@
+//! Sessions on a websocket: one task reads, keeps the heartbeat, and writes what nobody else could write at once.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Body;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead as _, ReadBuf};
+use tokio::time::{Instant, Sleep, timeout};
+use tungstenite::handshake::derive_accept_key;
+use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+
+use crate::batch::{self, Slow};
+use crate::frame::{Assembler, Message};
+use crate::heartbeat::{Beat, Heartbeat};
+use crate::outlet::Outlet;
+use crate::packet::{self, Packet, Received};
+use crate::request::BadRequest;
+use crate::stream::{Reader, Stream, Writer};
+use crate::{CloseReason, Engine, Handler, Socket};
+
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
+
+/// How long a goodbye may take.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long a websocket that wants to take over from polling may take to do so.
+const TAKE_OVER: Duration = Duration::from_secs(10);
+
+thread_local! {
+    /// Read into, then copied out of: connections that wait for something to read need no buffer of their own.
+    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into_boxed_slice());
+}
+
+/// Answers a request for a websocket; the session goes on in a task of its own.
+pub(crate) fn accept<H, B>(
+    engine: &Arc<Engine<H>>,
+    mut request: Request<B>,
+    session: Option<Arc<Socket<H::Data>>>,
+) -> Response<Full<Bytes>>
+where
+    H: Handler,
+    B: Body + Send + 'static,
+{
+    let header = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let has =
+        |name, token: &str| header(name).is_some_and(|v| v.split(',').any(|t| t.trim().eq_ignore_ascii_case(token)));
+    let is_upgrade = has(header::CONNECTION, "upgrade") && has(header::UPGRADE, "websocket");
+    let (true, Some("13"), Some(key)) =
+        (is_upgrade, header(header::SEC_WEBSOCKET_VERSION), header(header::SEC_WEBSOCKET_KEY))
+    else {
+        return BadRequest::Request.response();
+    };
+    let Ok(accepted) = HeaderValue::try_from(derive_accept_key(key.as_bytes())) else {
+        return BadRequest::Request.response();
+    };
+    let upgraded = hyper::upgrade::on(&mut request);
+    let (parts, _) = request.into_parts();
+    let engine_of_task = engine.clone();
+    engine.tasks.spawn(async move {
+        let (engine, mut parts) = (engine_of_task, parts);
+        let Ok(upgraded) = upgraded.await else { return };
+        let (stream, early) = match upgraded.downcast::<TokioIo<Stream>>() {
+            Ok(found) => (found.io.into_inner(), found.read_buf),
+            Err(upgraded) => (Stream::other(TokioIo::new(upgraded)), Bytes::new()),
+        };
+        let (reader, writer) = stream.split();
+        let inlet = Inlet { reader, assembler: Assembler::with(&early) };
+        match session {
+            Some(socket) => take_over(engine, socket, inlet, writer).await,
+            None => {
+                let data = engine.handler.opened(&parts);
+                // What is not needed any more is not held for as long as the session lasts.
+                parts.headers.clear();
+                drop(parts);
+                let mut outlet = Outlet::websocket(writer);
+                let socket = Socket::new(data, Outlet::polling(), &engine.config);
+                let open = engine.open_packet(&socket, &[]);
+                outlet.control(|backlog| backlog.push_frame(OpCode::Data(Data::Text), open.as_bytes()));
+                *socket.outlet() = outlet;
+                let socket = engine.begin(socket);
+                Line::new(engine, socket, inlet).run().await;
+            }
+        }
+    });
+
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    response.headers_mut().insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
+    response
+}
+
+/// Moves a session from polling to this websocket: `2probe`, `3probe`, and, once the client has finished its last poll,
+/// `5`. Until then the session goes on by polling, and does so too where this fails.
+async fn take_over<H: Handler>(
+    engine: Arc<Engine<H>>,
+    socket: Arc<Socket<H::Data>>,
+    mut inlet: Inlet,
+    mut writer: Writer,
+) {
+    let Ok(waiting) = socket.outlet().probe() else { return };
+    // A poll that waits is sent home, so that the client can go on.
+    waiting.map(std::task::Waker::wake);
+    let handshake = async {
+        if inlet.packet(&socket).await? != Received::Probe {
+            return None;
+        }
+        let mut answer = Vec::new();
+        crate::frame::header(OpCode::Data(Data::Text), 6, &mut answer);
+        answer.extend_from_slice(b"3probe");
+        poll_fn(|cx| writer.poll_write(cx, &[io::IoSlice::new(&answer)])).await.ok().filter(|n| *n == answer.len())?;
+        poll_fn(|cx| writer.poll_flush(cx)).await.ok()?;
+        (inlet.packet(&socket).await? == Received::Upgrade).then_some(())
+    };
+    if timeout(TAKE_OVER, handshake).await.ok().flatten().is_none() || socket.is_closed() {
+        tracing::debug!("a websocket did not take over from polling");
+        return socket.outlet().forget_probe();
+    }
+    let waiting = socket.outlet().upgrade(writer);
+    waiting.map(std::task::Waker::wake);
+    socket.keeper.notify_one();
+    Line::new(engine, socket, inlet).run().await;
+}
+
+/// What comes in on a websocket.
+struct Inlet {
+    reader: Reader,
+    assembler: Assembler,
+}
+
+impl Inlet {
+    /// Reads what there is; nothing means the end.
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if let Some(room) = self.assembler.large(CHUNK) {
+            return tokio_util::io::poll_read_buf(Pin::new(&mut self.reader), cx, room);
+        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            let mut buffer = ReadBuf::new(scratch);
+            ready!(Pin::new(&mut self.reader).poll_read(cx, &mut buffer))?;
+            self.assembler.push(buffer.filled());
+            Poll::Ready(Ok(buffer.filled().len()))
+        })
+    }
+
+    /// One packet, before the session is on this websocket.
+    async fn packet<D: Send + Sync + 'static>(&mut self, socket: &Socket<D>) -> Option<Received> {
+        loop {
+            match self.assembler.next(socket.max_message()).ok()? {
+                Some(Message::Text(text)) => return packet::parse(&text).ok(),
+                Some(Message::Ping(_) | Message::Pong) => {}
+                Some(_) => return None,
+                None => {
+                    if poll_fn(|cx| self.poll_read(cx)).await.ok()? == 0 {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A session on its websocket.
+struct Line<H: Handler> {
+    engine: Arc<Engine<H>>,
+    socket: Arc<Socket<H::Data>>,
+    inlet: Inlet,
+    heart: Heartbeat,
+    /// When a client that is not admitted has to go.
+    leave_at: Instant,
+    /// Those who have to take in what this client sent them before more of it is read.
+    slow: Slow,
+}
+
+/// What happens next on a line.
+enum Step {
+    Read,
+    Beat,
+    End(CloseReason),
+}
+
+impl<H: Handler> Line<H> {
+    fn new(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>, inlet: Inlet) -> Self {
+        let now = Instant::now();
+        let heart = Heartbeat::new(now, engine.config.ping_interval, engine.config.ping_timeout);
+        let leave_at = now + engine.config.stranger_stay;
+        Self { engine, socket, inlet, heart, leave_at, slow: Slow::new() }
+    }
+
+    async fn run(mut self) {
+        let (reason, code) = match self.serve().await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        self.engine.finish(&self.socket, reason);
+        if reason != CloseReason::Broken {
+            self.socket.outlet().control(|backlog| {
+                if reason != CloseReason::Left {
+                    backlog.push(Packet::Close);
+                }
+                backlog.push_close(code);
+            });
+            let _ = timeout(FAREWELL, poll_fn(|cx| self.socket.outlet().poll_finish(cx))).await;
+        }
+    }
+
+    /// Serves until the session ends; then says why, and with which code a websocket is closed for it.
+    async fn serve(&mut self) -> Result<std::convert::Infallible, (CloseReason, u16)> {
+        let mut timer = std::pin::pin!(tokio::time::sleep_until(self.due()));
+        // What came together with the handshake is there already.
+        self.take()?;
+        loop {
+            match poll_fn(|cx| self.poll_step(cx, timer.as_mut())).await {
+                Step::Read => self.take()?,
+                Step::Beat => {
+                    self.beat()?;
+                    timer.as_mut().reset(self.due());
+                }
+                Step::End(reason) => return Err((reason, 1000)),
+            }
+        }
+    }
+
+    fn due(&self) -> Instant {
+        if self.socket.is_admitted() { self.heart.next() } else { self.heart.next().min(self.leave_at) }
+    }
+
+    fn poll_step(&mut self, cx: &mut Context<'_>, timer: Pin<&mut Sleep>) -> Poll<Step> {
+        {
+            let mut outlet = self.socket.outlet();
+            if let Some(reason) = outlet.closing() {
+                return Poll::Ready(Step::End(reason));
+            }
+            match outlet.poll_drain(cx) {
+                Ok(taken) => self.socket.moved(taken),
+                Err(_) => return Poll::Ready(Step::End(CloseReason::Broken)),
+            }
+            outlet.set_owner(cx.waker());
+        }
+        self.slow.retain(|socket| !socket.is_short(cx.waker()));
+        if self.slow.is_empty()
+            && let Poll::Ready(read) = self.inlet.poll_read(cx)
+        {
+            return Poll::Ready(match read {
+                Ok(0) | Err(_) => Step::End(CloseReason::Broken),
+                Ok(n) => {
+                    self.socket.moved(n as u64);
+                    Step::Read
+                }
+            });
+        }
+        timer.poll(cx).map(|()| Step::Beat)
+    }
+
+    /// Handles every message that is complete.
+    fn take(&mut self) -> Result<(), (CloseReason, u16)> {
+        let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.inlet.assembler);
+        let (outcome, slow) = batch::run(|| {
+            while !socket.is_closed() {
+                let message = assembler.next(socket.max_message()).map_err(|violation| {
+                    tracing::debug!(%violation, "closing the connection");
+                    let reason =
+                        if violation.close_code() == 1009 { CloseReason::TooLarge } else { CloseReason::Protocol };
+                    (reason, violation.close_code())
+                })?;
+                let Some(message) = message else { return Ok(()) };
+                handle(&engine.handler, socket, message)?;
+            }
+            Ok(())
+        });
+        self.slow = slow;
+        outcome
+    }
+
+    fn beat(&mut self) -> Result<(), (CloseReason, u16)> {
+        let now = Instant::now();
+        if !self.socket.is_admitted() && now >= self.leave_at {
+            return Err((CloseReason::Stranger, 1000));
+        }
+        if now < self.heart.next() {
+            return Ok(());
+        }
+        if !self.slow.is_empty() {
+            // It may have answered long ago: it is we who do not listen.
+            self.socket.heard();
+        }
+        match self.heart.beat(now, self.socket.life()) {
+            Beat::Alive => {}
+            Beat::Dead => return Err((CloseReason::Silent, 1000)),
+            Beat::Ping => self.socket.outlet().control(|backlog| backlog.push(Packet::Ping)),
+        }
+        Ok(())
+    }
+}
+
+impl<H: Handler> Drop for Line<H> {
+    fn drop(&mut self) {
+        // Also when a handler panicked: a session never outlives its task.
+        self.engine.finish(&self.socket, CloseReason::Broken);
+        self.socket.outlet().gone();
+    }
+}
+
+fn handle<H: Handler>(handler: &H, socket: &Arc<Socket<H::Data>>, message: Message) -> Result<(), (CloseReason, u16)> {
+    socket.heard();
+    match message {
+        Message::Text(text) => match packet::parse(&text) {
+            Ok(Received::Text(text)) => handler.text(socket, text),
+            Ok(Received::Pong) => {}
+            Ok(Received::Close) => return Err((CloseReason::Left, 1000)),
+            Ok(Received::Binary(_) | Received::Probe | Received::Upgrade) => return Err((CloseReason::Protocol, 1002)),
+            Err(problem) => {
+                tracing::debug!(%problem, "not a packet");
+                return Err((CloseReason::Protocol, 1007));
+            }
+        },
+        Message::Binary(data) => handler.binary(socket, data),
+        Message::Ping(payload) => {
+            // Written by the task itself, which is the one that runs this.
+            socket.outlet().control(|backlog| backlog.push_frame(OpCode::Control(Control::Pong), &payload));
+        }
+        Message::Pong => {}
+        Message::Close => return Err((CloseReason::Left, 1000)),
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! What a request is judged by before the engine sees it: where it comes from, which version it speaks, and how many
+//! sessions its address has already.
+
+use std::sync::Arc;
+
+use a2c_protocol::version::{self, ERROR_CODE_HEADER, VERSION_QUERY, VersionRefusal};
+use a2c_protocol::{ErrorBody, ErrorCode, PROTOCOL_VERSION};
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+use super::{json, origin, query_value};
+use crate::limits::guests::{Count, Guests};
+use crate::wire::connection::Peer;
+
+/// Who is let through.
+pub(crate) struct Door {
+    pub(crate) on_loopback: bool,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) guests: Arc<Guests>,
+}
+
+impl Door {
+    /// Judges a request before the engine sees it.
+    pub(crate) fn admit(&self, request: &mut Request) -> Result<(), Box<Response>> {
+        self.judge_origin(request)?;
+        let query = request.uri().query().unwrap_or_default();
+        // Later requests of an open session are known by their sid and need not repeat the version.
+        if query_value(query, "sid").is_some() {
+            return Ok(());
+        }
+        version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref())
+            .map_err(|refusal| mismatch(&refusal))?;
+        let Some(Peer { address, .. }) = request.extensions().get::<Peer>() else { return Ok(()) };
+        match self.guests.enter(*address, Count::Session) {
+            Ok(guest) => {
+                request.extensions_mut().insert(Arc::new(guest));
+                Ok(())
+            }
+            Err(crowded) => {
+                tracing::warn!(%address, limit = crowded.limit, "too many sessions from one address");
+                let body = ErrorBody::new(ErrorCode::LimitExceeded, crowded.to_string()).with("limit", crowded.limit);
+                Err(json(StatusCode::TOO_MANY_REQUESTS, &body).into())
+            }
+        }
+    }
+
+    /// Refuses web pages of others.
+    pub(crate) fn judge_origin(&self, request: &Request) -> Result<(), Box<Response>> {
+        let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let (host, origin) = (text(header::HOST), text(header::ORIGIN));
+        origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|stranger| {
+            tracing::warn!(?host, ?origin, "{stranger}");
+            json(StatusCode::FORBIDDEN, &ErrorBody::new(ErrorCode::Forbidden, stranger.to_string())).into()
+        })
+    }
+}
+
+fn mismatch(refusal: &VersionRefusal) -> Response {
+    tracing::debug!(%refusal, "handshake refused");
+    let mut response = json(StatusCode::BAD_REQUEST, refusal);
+    if matches!(refusal, VersionRefusal::Mismatch { .. }) {
+        response.headers_mut().insert(HeaderName::from_static(ERROR_CODE_HEADER), refusal.code().into());
+    }
+    response
+}

@@ -1,0 +1,123 @@
+//! Accepting connections: who comes from where, how many they are, and how long they may take to say what they want.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2c_engineio::Stream;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use crate::limits::guests::{Count, Crowded, Guests};
+use crate::wire::connection::Peer;
+
+/// How long the head of a request may take to arrive.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// The largest head of a request.
+const MAX_HEAD: usize = 64 << 10;
+
+/// How long to wait when the system has no descriptor left for another connection.
+const BREATHER: Duration = Duration::from_millis(100);
+
+/// What is done with connections.
+pub(crate) struct Listener {
+    pub(crate) tcp: TcpListener,
+    pub(crate) guests: Arc<Guests>,
+    /// How long data may stay unacknowledged before the system drops a connection.
+    pub(crate) patience: Duration,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Listener {
+    /// Accepts until it is told to stop.
+    pub(crate) async fn serve(self, router: Router) {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(MAX_HEAD);
+        loop {
+            let accepted = tokio::select! {
+                () = self.stop.cancelled() => return,
+                accepted = self.tcp.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, from)) => self.welcome(stream, from, &http, &router),
+                Err(e) => refused_by_system(&e).await,
+            }
+        }
+    }
+
+    fn welcome(&self, stream: TcpStream, from: SocketAddr, http: &http1::Builder, router: &Router) {
+        // Small packets go out at once: a call is a round trip, not a stream.
+        let _ = stream.set_nodelay(true);
+        // The engine notices a silent peer; this notices one that does not even acknowledge what it is sent.
+        #[cfg(target_os = "linux")]
+        let _ = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(self.patience));
+        let guest = match self.guests.enter(from.ip(), Count::Connection) {
+            Ok(guest) => guest,
+            Err(crowded) => {
+                tracing::warn!(address = %from.ip(), limit = crowded.limit, "too many connections from one address");
+                self.tasks.spawn(turn_away(stream, crowded));
+                return;
+            }
+        };
+        let (http, router, stop) = (http.clone(), router.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            let peer = Peer { address: from.ip().to_canonical(), certificate: None };
+            // Counted until it ends or becomes a websocket, which is counted as a session.
+            let _guest = guest;
+            let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
+                request.extensions_mut().insert(peer.clone());
+                let answer = router.clone().oneshot(request.map(Body::new));
+                async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
+            });
+            let connection = http.serve_connection(TokioIo::new(Stream::Tcp(stream)), service).with_upgrades();
+            let mut connection = std::pin::pin!(connection);
+            let outcome = tokio::select! {
+                outcome = connection.as_mut() => outcome,
+                () = stop.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(e) = outcome {
+                tracing::debug!(address = %from.ip(), error = %e, "connection ended");
+            }
+        });
+    }
+}
+
+/// Says why, to whoever listens.
+async fn turn_away(mut stream: TcpStream, crowded: Crowded) {
+    let body = serde_json::json!({ "code": 429, "message": crowded.to_string(), "limit": crowded.limit }).to_string();
+    let head = "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    let _ = tokio::time::timeout(Duration::from_secs(1), async {
+        let _ = stream.write_all(answer.as_bytes()).await;
+        let _ = stream.shutdown().await;
+    })
+    .await;
+}
+
+/// A connection that went away before it was accepted is nothing; no descriptors left is something to wait for.
+async fn refused_by_system(error: &io::Error) {
+    let is_peer = matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+    );
+    if !is_peer {
+        tracing::error!(%error, "cannot accept connections: raise the limit of open files (ulimit -n)");
+        tokio::time::sleep(BREATHER).await;
+    }
+}

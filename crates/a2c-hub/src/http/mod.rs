@@ -1,0 +1,72 @@
+//! The HTTP side of the hub: connections are accepted, requests judged, sessions begun.
+
+mod door;
+pub(crate) mod listener;
+mod origin;
+
+use std::sync::Arc;
+
+use a2c_engineio::Engine;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use serde::Serialize;
+
+use crate::switchboard::to_json;
+use crate::wire::Wire;
+pub(crate) use door::Door;
+
+/// Clients in the field use either path.
+const PATHS: [&str; 4] = ["/smcp", "/smcp/", "/socket.io", "/socket.io/"];
+
+#[derive(Clone)]
+struct Entrance {
+    engine: Arc<Engine<Wire>>,
+    door: Arc<Door>,
+}
+
+/// All routes of the hub.
+pub(crate) fn router(engine: Arc<Engine<Wire>>, door: Door) -> Router {
+    let router = Router::new().route("/healthz", get(async || "ok\n"));
+    let entrance = Entrance { engine, door: Arc::new(door) };
+    PATHS.iter().fold(router, |router, path| router.route(path, any(enter))).with_state(entrance)
+}
+
+async fn enter(State(Entrance { engine, door }): State<Entrance>, mut request: Request) -> Response {
+    match door.admit(&mut request) {
+        Ok(()) => engine.handle(request).await.map(Body::new),
+        Err(refusal) => *refusal,
+    }
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    (status, [(header::CONTENT_TYPE, json)], to_json(body)).into_response()
+}
+
+/// The first value of a query parameter, decoded.
+pub(crate) fn query_value(query: &str, key: &str) -> Option<String> {
+    query.split('&').filter_map(|pair| pair.split_once('=')).find(|(k, _)| *k == key).map(|(_, value)| {
+        let spaces = value.replace('+', " ");
+        percent_encoding::percent_decode_str(&spaces).decode_utf8_lossy().into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn query_values_are_found_and_decoded() {
+        let check = |query, expected: Option<&str>| assert_eq!(query_value(query, "v").as_deref(), expected, "{query}");
+        check("v=0.2.0", Some("0.2.0"));
+        check("EIO=4&v=0%2E2.0&v=9", Some("0.2.0"));
+        check("v=", Some(""));
+        check("v", None);
+        check("xv=1", None);
+        check("", None);
+    }
+}

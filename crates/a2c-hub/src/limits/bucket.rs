@@ -1,0 +1,80 @@
+//! A token bucket. Pure: time comes from outside.
+
+use std::time::{Duration, Instant};
+
+use super::Rate;
+
+/// How much of a [`Rate`] is used up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bucket {
+    /// How many were taken and have not been forgotten yet, as of `at`.
+    used: f64,
+    at: Option<Instant>,
+}
+
+impl Bucket {
+    /// Takes one, or says how long to wait for it.
+    pub(crate) fn take(&mut self, rate: Rate, now: Instant) -> Result<(), Duration> {
+        self.forget(rate, now);
+        let over = self.used + 1.0 - f64::from(rate.count);
+        if over > 0.0 {
+            return Err(Duration::from_secs_f64(over / per_second(rate)));
+        }
+        self.used += 1.0;
+        Ok(())
+    }
+
+    /// Whether there is nothing left, without taking anything.
+    pub(crate) fn is_empty(&mut self, rate: Rate, now: Instant) -> bool {
+        self.forget(rate, now);
+        self.used + 1.0 > f64::from(rate.count)
+    }
+
+    /// Whether it is as if it had never been used.
+    pub(crate) fn is_full(&mut self, rate: Rate, now: Instant) -> bool {
+        self.forget(rate, now);
+        self.used <= 0.0
+    }
+
+    fn forget(&mut self, rate: Rate, now: Instant) {
+        let passed = self.at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
+        self.used = (self.used - passed.as_secs_f64() * per_second(rate)).max(0.0);
+        self.at = self.at.max(Some(now));
+    }
+}
+
+fn per_second(rate: Rate) -> f64 {
+    (f64::from(rate.count) / rate.period.as_secs_f64()).max(f64::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_then_the_rate() {
+        let rate = Rate { count: 10, period: Duration::from_secs(5) };
+        let start = Instant::now();
+        let mut bucket = Bucket::default();
+        for _ in 0..10 {
+            assert_eq!(bucket.take(rate, start), Ok(()));
+        }
+        let wait = bucket.take(rate, start).unwrap_err();
+        assert_eq!(wait, Duration::from_millis(500));
+        assert!(bucket.is_empty(rate, start));
+        assert_eq!(bucket.take(rate, start + wait), Ok(()));
+        assert!(bucket.take(rate, start + wait).is_err());
+        assert!(!bucket.is_full(rate, start + wait));
+        assert!(bucket.is_full(rate, start + Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_or_jumps_back_gives_nothing_away() {
+        let rate = Rate::per_second(1);
+        let start = Instant::now() + Duration::from_secs(100);
+        let mut bucket = Bucket::default();
+        assert_eq!(bucket.take(rate, start), Ok(()));
+        assert!(bucket.take(rate, start - Duration::from_secs(50)).is_err());
+        assert!(bucket.take(rate, start).is_err());
+    }
+}

@@ -1,0 +1,26 @@
+//! A Socket.IO packet as it came in, complete.
+
+use a2c_engineio::Text;
+use a2c_socketio_frame::Frame;
+use bytes::Bytes;
+
+/// A packet and what it carries. Parts of it are passed on as slices of the text it came as.
+pub(crate) struct Packet<'a> {
+    pub(crate) text: &'a Text,
+    pub(crate) frame: Frame<'a>,
+    pub(crate) attachments: Vec<Bytes>,
+}
+
+impl Packet<'_> {
+    /// How large it is, attachments included.
+    pub(crate) fn size(&self) -> usize {
+        self.frame.body.len() + self.attachments.iter().map(Bytes::len).sum::<usize>()
+    }
+
+    /// The part of the text that begins with `part`, which is a slice of it, up to the end.
+    pub(crate) fn from(&self, part: &str) -> Bytes {
+        let whole: &Bytes = self.text.as_ref();
+        let begin = part.as_ptr() as usize - whole.as_ptr() as usize;
+        whole.slice(begin..)
+    }
+}
