@@ -21,6 +21,7 @@
 //! For contributors: the hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it
 //! on. It must not depend on the Agent, the Computer or anything of MCP.
 
+pub mod audit;
 mod auth;
 mod http;
 mod limits;
@@ -39,6 +40,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use audit::{AuditConfig, AuditLog};
 pub use auth::Auth;
 use limits::guests::Guests;
 pub use limits::{Limits, Rate};

@@ -1,0 +1,221 @@
+//! The file: opened by one hub at a time, continued where it ended.
+//!
+//! Only the end of the file is read. A line that was not finished (the hub was killed, the disk was full, the power went)
+//! is moved to a file of its own, so that nothing is thrown away and the chain goes on after the last whole line.
+
+use std::ffi::OsString;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::chain::{self, End, Flaw, MAX_LINE};
+
+/// How every line begins.
+const HEAD: &[u8] = b"{\"seq\":";
+
+/// The log cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file cannot be opened, read or locked.
+    #[error("cannot {action} the audit log {}: {source}", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// Another hub writes to it.
+    #[error("the audit log {} is in use: each hub needs a file of its own", path.display())]
+    InUse {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A directory, a pipe or a socket.
+    #[error("the audit log {} is not a file: a log is read back to continue its chain", path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// The last line is not a record whose hash is right, so that nothing can follow it.
+    #[error("{} does not end with a whole audit record: check it with `a2c audit verify`, then move it away", path.display())]
+    NotALog {
+        /// Which file.
+        path: PathBuf,
+    },
+}
+
+/// A log file that is ours.
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    file: File,
+    path: PathBuf,
+    /// A device, such as `/dev/full`, is neither locked nor read nor synced.
+    is_device: bool,
+}
+
+/// A log file, and what was found in it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) file: LogFile,
+    pub(crate) end: End,
+    /// How much of an unfinished line was set aside.
+    pub(crate) set_aside: Option<SetAside>,
+}
+
+/// The unfinished line that a crash left.
+#[derive(Debug)]
+pub(crate) struct SetAside {
+    pub(crate) bytes: u64,
+    pub(crate) path: PathBuf,
+}
+
+impl LogFile {
+    /// Opens or creates the file and finds the end of its chain.
+    pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
+        let failed = |action| move |source| OpenError::File { action, path: path.to_owned(), source };
+        // A pipe would have to be waited for.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !is_device(&found)) {
+            return Err(OpenError::NotAFile { path: path.to_owned() });
+        }
+        let file = private().read(true).append(true).create(true).open(path).map_err(failed("open"))?;
+        let found = file.metadata().map_err(failed("open"))?;
+        let mut log = Self { file, path: path.to_owned(), is_device: is_device(&found) };
+        if log.is_device {
+            return Ok(Opened { file: log, end: End::START, set_aside: None });
+        }
+        match log.file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+        }
+        // Measured under the lock: until then another hub may have been writing.
+        let length = log.file.metadata().map_err(failed("read"))?.len();
+        let whole = log.last_break(length).map_err(failed("read"))?.map_or(0, |at| at + 1);
+        let end = log.end_of_chain(whole, length).map_err(failed("read"))?;
+        let end = end.ok_or_else(|| OpenError::NotALog { path: path.to_owned() })?;
+        let set_aside = match length - whole {
+            0 => None,
+            _ => Some(log.set_aside(whole, end.seq + 1).map_err(failed("repair"))?),
+        };
+        Ok(Opened { file: log, end, set_aside })
+    }
+
+    /// Where the last line break before `end` is.
+    fn last_break(&mut self, mut end: u64) -> io::Result<Option<u64>> {
+        let mut block = vec![0; 64 << 10];
+        while end > 0 {
+            let start = end.saturating_sub(block.len() as u64);
+            let length = usize::try_from(end - start).expect("no more than a block");
+            self.file.seek(SeekFrom::Start(start))?;
+            self.file.read_exact(&mut block[..length])?;
+            if let Some(at) = block[..length].iter().rposition(|byte| *byte == b'\n') {
+                return Ok(Some(start + at as u64));
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    /// What the next line follows, where whole lines end at `whole`; nothing if this is not a log of ours.
+    fn end_of_chain(&mut self, whole: u64, length: u64) -> io::Result<Option<End>> {
+        let start = match whole {
+            0 => 0,
+            _ => self.last_break(whole - 1)?.map_or(0, |at| at + 1),
+        };
+        self.file.seek(SeekFrom::Start(start))?;
+        if whole == 0 {
+            // Nothing but an unfinished first line, or somebody's file that must not be touched.
+            let mut head = vec![0; HEAD.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
+            self.file.read_exact(&mut head)?;
+            let is_ours = HEAD.starts_with(&head) || head.iter().all(|byte| *byte == 0);
+            return Ok(is_ours.then_some(End::START));
+        }
+        let Some(length) = usize::try_from(whole - 1 - start).ok().filter(|length| *length <= MAX_LINE) else {
+            return Ok(None);
+        };
+        let mut line = vec![0; length];
+        self.file.read_exact(&mut line)?;
+        match chain::read(&line) {
+            Ok(sealed) => Ok(Some(End { seq: sealed.seq, hash: sealed.hash })),
+            Err(Flaw::NotARecord | Flaw::WrongHash) => Ok(None),
+        }
+    }
+
+    /// Moves everything from `whole` on to a file next to this one. A crash in between leaves it in both.
+    fn set_aside(&mut self, whole: u64, seq: u64) -> io::Result<SetAside> {
+        let mut name = OsString::from(self.path.as_os_str());
+        name.push(format!(".unfinished-{seq}"));
+        let path = PathBuf::from(name);
+        let mut kept = private().append(true).create(true).open(&path)?;
+        self.file.seek(SeekFrom::Start(whole))?;
+        let bytes = io::copy(&mut self.file, &mut kept)?;
+        kept.sync_all()?;
+        self.file.set_len(whole)?;
+        self.file.sync_all()?;
+        Ok(SetAside { bytes, path })
+    }
+
+    /// Where the file was when it was opened.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file is still the one that its path leads to.
+    #[cfg(unix)]
+    pub(crate) fn is_in_place(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let identity = |found: Metadata| (found.dev(), found.ino());
+        let here = self.file.metadata().map(identity);
+        std::fs::metadata(&self.path).map(identity).is_ok_and(|there| here.is_ok_and(|here| here == there))
+    }
+
+    /// A file that is in use cannot be moved away.
+    #[cfg(not(unix))]
+    pub(crate) fn is_in_place(&self) -> bool {
+        true
+    }
+
+    /// Makes what was written survive a loss of power.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        if self.is_device { Ok(()) } else { self.file.sync_data() }
+    }
+
+    /// Takes the last bytes back.
+    pub(crate) fn take_back(&self, bytes: usize) -> io::Result<()> {
+        if self.is_device {
+            return Ok(());
+        }
+        let length = self.file.metadata()?.len();
+        self.file.set_len(length.saturating_sub(bytes as u64))
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is created is for the hub's own user only; what an operator has created keeps its mode.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[cfg(unix)]
+fn is_device(found: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_char_device(&found.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &Metadata) -> bool {
+    false
+}

@@ -1,0 +1,361 @@
+//! The thread that writes: records become lines, lines go to the file, the file goes to the disk.
+//!
+//! When the disk does not take a line, the line stays and is tried again each second, from the byte where it stopped.
+//! Meanwhile no records are taken from the queue, so that memory stays bounded; what does not fit there is counted and
+//! told by a record of its own.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::ReopenError;
+use super::chain::End;
+use super::file::{LogFile, Opened};
+use super::line;
+use super::queue::{Order, Queue, Waiting};
+use super::record::{Event, Record};
+
+/// How long something written may stay off the disk.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// How often a disk in trouble is tried again.
+const RETRY_EVERY: Duration = Duration::from_secs(1);
+
+/// How much is put into one write.
+const WRITE_SIZE: usize = 256 << 10;
+
+/// How much room for records is kept after a burst.
+const USUAL_BATCH: usize = 1 << 10;
+
+pub(crate) struct Writer {
+    queue: Arc<Queue>,
+    file: LogFile,
+    end: End,
+    values: bool,
+    /// Taken from the queue, not yet lines.
+    batch: VecDeque<Waiting>,
+    /// Refused by the queue after the batch, and not yet told of.
+    refused: u64,
+    lines: Lines,
+    /// Since when something is written that is not surely on the disk.
+    unsynced: Option<Instant>,
+    writing: Incident,
+    syncing: Incident,
+}
+
+impl Writer {
+    /// A writer that goes on where a file ended.
+    pub(crate) fn new(queue: Arc<Queue>, opened: Opened, values: bool) -> Self {
+        let mut writer = Self {
+            queue,
+            file: opened.file,
+            end: opened.end,
+            values,
+            batch: VecDeque::new(),
+            refused: 0,
+            lines: Lines::default(),
+            unsynced: None,
+            writing: Incident::new("write"),
+            syncing: Incident::new("sync"),
+        };
+        if let Some(set_aside) = opened.set_aside {
+            let name = set_aside.path.file_name().unwrap_or_default().to_string_lossy();
+            let reason = Some(format!("the last line was not finished, it is kept in {name}").into());
+            writer.append(&Record { reason, ..Record::counting(Event::Recovered, set_aside.bytes) });
+        }
+        writer
+    }
+
+    /// Writes until the queue is closed.
+    pub(crate) fn run(mut self) {
+        loop {
+            let is_stuck = self.is_stuck();
+            let woken = self.queue.wait(self.alarm(is_stuck), is_stuck);
+            let is_asked = woken.closed || !woken.orders.is_empty();
+            if is_asked {
+                self.settle();
+            } else {
+                self.advance();
+            }
+            for order in woken.orders {
+                // Who asked may have gone.
+                match order {
+                    Order::Flush(answer) => drop(answer.send(self.settled())),
+                    Order::Reopen(answer) => drop(answer.send(self.reopen())),
+                }
+            }
+            if woken.closed {
+                return self.finish();
+            }
+        }
+    }
+
+    fn is_stuck(&self) -> bool {
+        !self.lines.is_empty() || !self.batch.is_empty()
+    }
+
+    fn alarm(&self, is_stuck: bool) -> Option<Instant> {
+        if is_stuck { Some(Instant::now() + RETRY_EVERY) } else { self.unsynced.map(|since| since + SYNC_EVERY) }
+    }
+
+    /// Writes what waits, as far as the disk takes it, and syncs when it is time.
+    fn advance(&mut self) {
+        if self.write().is_ok() {
+            self.refused += self.queue.take(&mut self.batch);
+            let _ = self.write();
+        }
+        if self.unsynced.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
+            self.sync();
+        }
+    }
+
+    /// Writes everything that was recorded until now, and syncs it.
+    fn settle(&mut self) {
+        self.advance();
+        if self.unsynced.is_some() {
+            self.sync();
+        }
+    }
+
+    /// How that went.
+    fn settled(&self) -> io::Result<()> {
+        match self.writing.last.or(self.syncing.last) {
+            Some(kind) => Err(kind.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes lines of the batch and writes them; stops at the first trouble. It has been reported then.
+    fn write(&mut self) -> Result<(), Stuck> {
+        loop {
+            while self.lines.len() < WRITE_SIZE
+                && let Some(Waiting { time, record }) = self.batch.pop_front()
+            {
+                line::append(&mut self.lines.bytes, &mut self.end, time, &record, self.values);
+            }
+            if self.batch.is_empty() && self.refused > 0 {
+                let count = std::mem::take(&mut self.refused);
+                self.append(&Record::counting(Event::Lost, count));
+            }
+            if self.lines.is_empty() {
+                self.batch.shrink_to(USUAL_BATCH);
+                return Ok(());
+            }
+            let outcome = self.lines.write_to(&mut self.file);
+            self.unsynced.get_or_insert_with(Instant::now);
+            if !self.writing.ended_well(&outcome, &self.file) {
+                return Err(Stuck);
+            }
+        }
+    }
+
+    fn sync(&mut self) {
+        let outcome = self.file.sync();
+        let is_synced = self.syncing.ended_well(&outcome, &self.file);
+        self.unsynced = if is_synced { None } else { Some(Instant::now()) };
+    }
+
+    fn append(&mut self, record: &Record) {
+        line::append(&mut self.lines.bytes, &mut self.end, SystemTime::now(), record, self.values);
+    }
+
+    /// Goes on in a new file if the old one was moved away. What the old one did not take goes to the new one.
+    fn reopen(&mut self) -> Result<(), ReopenError> {
+        if self.file.is_in_place() {
+            return Ok(());
+        }
+        let opened = LogFile::open(self.file.path())?;
+        if opened.end != End::START || opened.set_aside.is_some() {
+            return Err(ReopenError::NotEmpty { path: self.file.path().to_owned() });
+        }
+        self.lines.rewind(&self.file);
+        self.file = opened.file;
+        (self.writing, self.syncing) = (Incident::new("write"), Incident::new("sync"));
+        self.unsynced = None;
+        // Written at once: an empty file would not know what it follows if the hub ended now.
+        self.append(&Record::of(Event::Rotated));
+        self.settle();
+        Ok(())
+    }
+
+    /// Gives up what the disk does not take.
+    fn finish(mut self) {
+        self.lines.rewind(&self.file);
+        let mut never_taken = VecDeque::new();
+        self.queue.take(&mut never_taken);
+        let left = self.lines.count() + (self.batch.len() + never_taken.len()) as u64;
+        if left > 0 {
+            self.queue.count_lost(left);
+            tracing::error!(path = %self.file.path().display(), records = left, "audit records could not be written");
+        }
+    }
+}
+
+/// The disk does not take what has to be written.
+struct Stuck;
+
+/// Lines on their way to the file.
+#[derive(Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    /// How many of the bytes are in the file.
+    written: usize,
+}
+
+impl Lines {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn count(&self) -> u64 {
+        self.bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    /// Writes on from where it last stopped.
+    fn write_to(&mut self, file: &mut impl Write) -> io::Result<()> {
+        while self.written < self.bytes.len() {
+            match file.write(&self.bytes[self.written..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(more) => self.written += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.bytes.clear();
+        self.written = 0;
+        Ok(())
+    }
+
+    /// Keeps the lines that are not wholly in the file, and takes the begun one back out of it.
+    fn rewind(&mut self, file: &LogFile) {
+        let whole = self.bytes[..self.written].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        if whole < self.written && file.take_back(self.written - whole).is_err() {
+            tracing::warn!(path = %file.path().display(), "the audit log ends within a line");
+        }
+        self.bytes.drain(..whole);
+        self.written = 0;
+    }
+}
+
+/// Trouble with the disk, reported when it begins and when it is over.
+struct Incident {
+    action: &'static str,
+    last: Option<io::ErrorKind>,
+}
+
+impl Incident {
+    const fn new(action: &'static str) -> Self {
+        Self { action, last: None }
+    }
+
+    fn ended_well(&mut self, outcome: &io::Result<()>, file: &LogFile) -> bool {
+        let (action, path) = (self.action, file.path().display());
+        match (outcome, self.last) {
+            (Err(error), None) => tracing::error!(%path, %error, "cannot {action} the audit log: trying on"),
+            (Ok(()), Some(_)) => tracing::info!(%path, "the audit log is well again ({action})"),
+            _ => {}
+        }
+        self.last = outcome.as_ref().err().map(io::Error::kind);
+        outcome.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that takes a few bytes between failures.
+    struct Crowded {
+        taken: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Crowded {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.room == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let taken = bytes.len().min(self.room);
+            self.room -= taken;
+            self.taken.extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn writing_goes_on_at_the_byte_where_the_disk_was_full() {
+        let text = b"first line\nsecond line\nthird line\n";
+        let mut lines = Lines { bytes: text.to_vec(), written: 0 };
+        let mut disk = Crowded { taken: Vec::new(), room: 0 };
+        let mut failures = 0;
+        while lines.write_to(&mut disk).is_err() {
+            failures += 1;
+            disk.room = 7;
+        }
+        assert_eq!((disk.taken.as_slice(), failures), (text.as_slice(), 5));
+        assert!(lines.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_was_begun_is_taken_back_and_kept_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut file = LogFile::open(&path).unwrap().file;
+        file.write_all(b"first line\nseco").unwrap();
+        let mut lines = Lines { bytes: b"first line\nsecond line\nthird line\n".to_vec(), written: 15 };
+        lines.rewind(&file);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "first line\n");
+        assert_eq!((lines.bytes.as_slice(), lines.written, lines.count()), (&b"second line\nthird line\n"[..], 0, 2));
+    }
+
+    /// Notes the level of each event.
+    #[derive(Clone, Default)]
+    struct Levels(Arc<std::sync::Mutex<Vec<tracing::Level>>>);
+
+    impl tracing::Subscriber for Levels {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(*event.metadata().level());
+        }
+
+        fn enter(&self, _: &tracing::span::Id) {}
+
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[test]
+    fn trouble_is_reported_once_per_incident() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = LogFile::open(&dir.path().join("audit.jsonl")).unwrap().file;
+        let seen = Levels::default();
+        tracing::subscriber::with_default(seen.clone(), || {
+            let mut incident = Incident::new("write");
+            for is_well in [true, false, false, false, true, true, false, false] {
+                let outcome = if is_well { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) };
+                assert_eq!(incident.ended_well(&outcome, &file), is_well);
+            }
+        });
+        use tracing::Level;
+        assert_eq!(*seen.0.lock().unwrap(), [Level::ERROR, Level::INFO, Level::ERROR]);
+    }
+}
