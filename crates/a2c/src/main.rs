@@ -1,6 +1,7 @@
 //! The `a2c` program: every role of A2C-SMCP in one binary.
 
 mod agent;
+mod audit;
 mod computer;
 mod connection;
 mod output;
@@ -51,6 +52,8 @@ enum Command {
     Computer(computer::ComputerArgs),
     /// Act as the Agent of an office.
     Agent(agent::AgentArgs),
+    /// Check the audit log of a hub.
+    Audit(audit::AuditArgs),
     /// Run the sample MCP server on standard input and output.
     #[command(name = "sample-server", hide = true)]
     SampleServer,
@@ -61,7 +64,7 @@ impl Command {
     fn default_log(&self) -> &'static str {
         match self {
             Self::Server(_) | Self::Computer(_) => "info",
-            Self::Up(_) | Self::Agent(_) | Self::SampleServer => "warn",
+            Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer => "warn",
         }
     }
 }
@@ -94,6 +97,7 @@ async fn main() -> ExitCode {
         Command::Server(args) => server::run(args).await,
         Command::Computer(args) => computer::run(args).await,
         Command::Agent(args) => agent::run(args).await,
+        Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,
     };
     outcome.unwrap_or_else(|error| output::fail(&error))
