@@ -4,18 +4,16 @@ mod agent;
 mod audit;
 mod computer;
 mod connection;
+mod logging;
 mod output;
 mod sample;
 mod server;
 mod stop;
 mod up;
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
 /// The tools on people's computers, for AI agents.
 ///
@@ -27,10 +25,8 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// What to log on standard error: error, warn, info, debug, trace, off, or a filter such as `info,a2c_hub=debug`.
-    /// Without this: info for server and computer, warn for the others.
-    #[arg(long, global = true, env = "A2C_LOG", value_name = "LEVEL")]
-    log: Option<String>,
+    #[command(flatten)]
+    logging: logging::LogArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -69,29 +65,12 @@ impl Command {
     }
 }
 
-/// A level, or directives such as `a2c_hub=debug`. A word that is neither would switch all logging off.
-fn log_filter(text: &str) -> anyhow::Result<EnvFilter> {
-    let is_level = |word: &str| word.trim().parse::<tracing::Level>().is_ok() || word.trim() == "off";
-    if let Some(word) = text.split(',').find(|word| !word.contains('=') && !is_level(word)) {
-        anyhow::bail!("--log: '{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL");
-    }
-    // The MCP library reports what it recovers from at WARN; ours says it once, in our words.
-    EnvFilter::try_new(format!("rmcp=error,{text}")).context("--log")
-}
-
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    let filter = match log_filter(cli.log.as_deref().unwrap_or(cli.command.default_log())) {
-        Ok(filter) => filter,
-        Err(error) => return output::fail(&error),
-    };
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .init();
+    if let Err(error) = cli.logging.start(cli.command.default_log()) {
+        return output::fail(&error);
+    }
     let outcome = match cli.command {
         Command::Up(args) => up::run(args).await,
         Command::Server(args) => server::run(args).await,
@@ -100,5 +79,8 @@ async fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,
     };
-    outcome.unwrap_or_else(|error| output::fail(&error))
+    outcome.unwrap_or_else(|error| match cli.logging.tells_machines() {
+        true => output::log_failure(&error),
+        false => output::fail(&error),
+    })
 }

@@ -24,8 +24,20 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(text));
 }
 
-/// Tells a failure on standard error: each cause once.
+/// Tells a failure on standard error, to people.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
+    note(&format!("a2c: {}", explained(error)));
+    ExitCode::FAILURE
+}
+
+/// Tells a failure on standard error, as the last line of the log.
+pub(crate) fn log_failure(error: &anyhow::Error) -> ExitCode {
+    tracing::error!("{}", explained(error));
+    ExitCode::FAILURE
+}
+
+/// An error with each of its causes once.
+fn explained(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         // An error that quotes its cause has quoted all that is behind it, too.
@@ -34,8 +46,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
         }
         text = format!("{text}: {cause}");
     }
-    note(&format!("a2c: {text}"));
-    ExitCode::FAILURE
+    text
 }
 
 /// Writes the result of a tool: its text, or the whole of it as JSON. A failed tool is a failed command.

@@ -1,0 +1,56 @@
+//! What is logged, and in which form. Logs go to standard error: standard output belongs to the answers.
+
+use std::io::IsTerminal as _;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+use tracing_subscriber::EnvFilter;
+
+#[derive(Args)]
+pub(crate) struct LogArgs {
+    /// What to log on standard error: error, warn, info, debug, trace, off, or a filter such as `info,a2c_hub=debug`.
+    /// Without this: info for server and computer, warn for the others.
+    #[arg(long, global = true, env = "A2C_LOG", value_name = "LEVEL")]
+    log: Option<String>,
+
+    /// How to log: lines for people, or one JSON object per line for machines.
+    #[arg(long, global = true, env = "A2C_LOG_FORMAT", value_enum, default_value = "text", value_name = "FORMAT")]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for people; coloured on a terminal.
+    Text,
+    /// One object per line: timestamp, level, target, message, and what else the line is about.
+    Json,
+}
+
+impl LogArgs {
+    /// Starts to log; `default` is the level where none was asked for.
+    pub(crate) fn start(&self, default: &str) -> Result<()> {
+        let filter = filter(self.log.as_deref().unwrap_or(default))?;
+        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        match self.log_format {
+            LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init(),
+            // Everything on one level, as tools that read logs expect it; the call that a line belongs to is its `span`.
+            LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init(),
+        }
+        Ok(())
+    }
+
+    /// Whether standard error is for machines and the end of the program has to be told as they expect it.
+    pub(crate) fn tells_machines(&self) -> bool {
+        self.log_format == LogFormat::Json && tracing::enabled!(tracing::Level::ERROR)
+    }
+}
+
+/// A level, or directives such as `a2c_hub=debug`. A word that is neither would switch all logging off.
+fn filter(text: &str) -> Result<EnvFilter> {
+    let is_level = |word: &str| word.trim().parse::<tracing::Level>().is_ok() || word.trim() == "off";
+    if let Some(word) = text.split(',').find(|word| !word.contains('=') && !is_level(word)) {
+        bail!("--log: '{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL");
+    }
+    // The MCP library reports what it recovers from at WARN; ours says it once, in our words.
+    EnvFilter::try_new(format!("rmcp=error,{text}")).context("--log")
+}
