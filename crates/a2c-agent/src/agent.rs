@@ -9,14 +9,17 @@ use a2c_protocol::notification::Notification;
 use a2c_protocol::office::{ListRoomReq, ListRoomRet, SessionInfo};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::tool::{CallToolResult, GetToolsReq, GetToolsRet, SmcpTool, ToolCallReq};
+use a2c_protocol::trace::{self, TraceContext};
 use a2c_protocol::{ErrorCode, Role, event};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cancel::CancelOnDrop;
 use crate::news::News;
+use crate::traced::Traced;
 
 /// How much longer than the hub an Agent waits, so that the hub's own "timed out" still arrives.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,6 +31,8 @@ const NEWS_CAPACITY: usize = 1024;
 #[derive(Clone)]
 pub struct Agent {
     shared: Arc<Shared>,
+    /// What the requests of this handle are part of.
+    trace: Option<TraceContext>,
 }
 
 struct Shared {
@@ -49,12 +54,26 @@ impl Agent {
         let reader = Reader { link: link.clone(), seat: seat.clone(), news: news.clone() };
         tokio::spawn(stop.clone().run_until_cancelled_owned(reader.run(inbox)));
         let shared = Shared { link, name: name.into(), seat, news, _reader: stop.drop_guard() };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { shared: Arc::new(shared), trace: None })
     }
 
     /// The Agent's name.
     pub fn name(&self) -> &str {
         &self.shared.name
+    }
+
+    /// The same Agent, whose requests to Computers are part of a trace: children of the span that `trace` names.
+    ///
+    /// ```no_run
+    /// # use a2c_agent::{Agent, TraceContext};
+    /// # async fn example(agent: Agent, traceparent: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// let here = TraceContext::parse(traceparent).ok_or("not a traceparent")?;
+    /// let tools = agent.traced(here).tools("desk").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn traced(&self, trace: TraceContext) -> Self {
+        Self { trace: Some(trace), ..self.clone() }
     }
 
     /// Takes the Agent's seat in an office. After a lost connection it is taken again by itself.
@@ -93,7 +112,7 @@ impl Agent {
     pub async fn tools(&self, computer: &str) -> Result<Vec<SmcpTool>, RequestError> {
         let (agent, req_id) = (self.shared.name.clone(), new_id());
         let request = GetToolsReq { agent, req_id, computer: computer.to_owned() };
-        let answer: GetToolsRet = self.shared.link.request(event::GET_TOOLS, &request, hub_limit()).await?;
+        let answer: GetToolsRet = self.ask(event::GET_TOOLS, &request, hub_limit()).await?;
         same_request(&request.req_id, &answer.req_id)?;
         Ok(answer.tools)
     }
@@ -102,7 +121,7 @@ impl Agent {
     pub async fn config(&self, computer: &str) -> Result<GetConfigRet, RequestError> {
         let (agent, req_id) = (self.shared.name.clone(), new_id());
         let request = GetConfigReq { agent, req_id, computer: computer.to_owned() };
-        self.shared.link.request(event::GET_CONFIG, &request, hub_limit()).await
+        self.ask(event::GET_CONFIG, &request, hub_limit()).await
     }
 
     /// Runs a tool on a Computer. A failure of the tool is a result with `is_error`, not an error.
@@ -134,15 +153,15 @@ impl Agent {
             timeout,
         };
         let mut cancel = CancelOnDrop::new(shared.link.clone(), request.agent.clone(), request.req_id.clone());
-        let answer = shared.link.request(event::TOOL_CALL, &request, timeout.duration() + PATIENCE).await;
+        let answer = self.ask(event::TOOL_CALL, &request, timeout.duration() + PATIENCE).await;
         if !gave_up(&answer) {
             cancel.disarm();
         }
         answer
     }
 
-    /// Asks anything, also what this version has no method for; `agent`, `req_id` and, for `server:list_room`,
-    /// `office_id` are filled in where absent. The answer comes as it was received; the hub is waited for a little
+    /// Asks anything, also what this version has no method for; `agent`, `req_id`, the trace and, for
+    /// `server:list_room`, `office_id` are filled in where absent. The answer comes as it was received; the hub is waited for a little
     /// longer than `limit`.
     pub async fn request(
         &self,
@@ -156,7 +175,20 @@ impl Agent {
             let office = lock(&self.shared.seat).as_ref().map(|s| s.office.clone()).unwrap_or_default();
             payload.entry("office_id").or_insert_with(|| office.into());
         }
+        if let (Some(trace), true) = (self.trace, event.starts_with("client:")) {
+            payload.entry(trace::FIELD).or_insert_with(|| trace.to_string().into());
+        }
         self.shared.link.request(event, &payload, limit + PATIENCE).await
+    }
+
+    /// Asks a Computer, on behalf of the trace.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        event: &str,
+        request: &impl Serialize,
+        limit: Duration,
+    ) -> Result<T, RequestError> {
+        self.shared.link.request(event, &Traced::new(request, self.trace), limit).await
     }
 
     /// Leaves and ends the connection.

@@ -32,13 +32,18 @@
 //! was sent instead. An office has at most one Agent. After a lost connection the Agent connects and takes its seat again
 //! by itself; requests that were under way then end with [`RequestError::Lost`].
 //!
+//! An Agent that traces says with [`Agent::traced`] which span its requests belong to; the hub, the Computer and its MCP
+//! servers continue the trace from there.
+//!
 //! For contributors: this crate must not depend on MCP. What a tool is, an Agent learns from its Computer.
 
 mod agent;
 mod cancel;
 mod news;
+mod traced;
 
 pub use a2c_link::{ConnectError, JoinError, LinkOptions, Reconnect, RequestError, Secret, SocketError, Transport};
 pub use a2c_protocol as protocol;
+pub use a2c_protocol::trace::TraceContext;
 pub use agent::Agent;
 pub use news::News;

@@ -8,13 +8,15 @@ use a2c_protocol::config::{GetConfigReq, GetConfigRet};
 use a2c_protocol::notification::{Notification, ToolCallCancel};
 use a2c_protocol::request;
 use a2c_protocol::tool::{CallToolResult, GetToolsReq, GetToolsRet, ToolCallReq};
+use a2c_protocol::trace::TraceContext;
 use a2c_protocol::{ErrorBody, ErrorCode, event};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use crate::config::ComputerConfig;
 use crate::servers::Servers;
-use crate::tools::call;
+use crate::tools::call::{self, Wanted};
 use crate::tools::gate::Confirmation;
 
 /// Answers for the Computer.
@@ -36,7 +38,18 @@ struct CallKey {
 struct RunningCall {
     key: CallKey,
     request: ToolCallReq,
+    trace: Option<TraceContext>,
     cancel: CancellationToken,
+}
+
+impl RunningCall {
+    /// What is logged on behalf of a call that is part of a trace says of which one.
+    fn span(&self) -> Span {
+        match self.trace {
+            Some(trace) => tracing::error_span!("call", trace_id = %trace.trace_id()),
+            None => Span::none(),
+        }
+    }
 }
 
 impl Desk {
@@ -52,11 +65,16 @@ impl Desk {
         match (name.as_str(), ack) {
             (event::TOOL_CALL, Some(ack)) => {
                 // Registered before the next event is looked at: that one may be its cancellation.
-                let call = request::decode::<ToolCallReq>(json).map(|request| self.register(request));
+                let trace = TraceContext::of_payload(json);
+                let call = request::decode::<ToolCallReq>(json).map(|request| self.register(request, trace));
                 let desk = self.clone();
                 tokio::spawn(async move {
                     match call {
-                        Ok(call) => reply(event::TOOL_CALL, &desk.run(call).await, ack).await,
+                        Ok(call) => {
+                            let span = call.span();
+                            let answer = async { reply(event::TOOL_CALL, &desk.run(call).await, ack).await };
+                            answer.instrument(span).await;
+                        }
                         Err(error) => reply(event::TOOL_CALL, &error, ack).await,
                     }
                 });
@@ -84,18 +102,18 @@ impl Desk {
         }
     }
 
-    fn register(&self, request: ToolCallReq) -> RunningCall {
+    fn register(&self, request: ToolCallReq, trace: Option<TraceContext>) -> RunningCall {
         let key = CallKey { agent: request.agent.clone(), req_id: request.req_id.clone() };
         let cancel = CancellationToken::new();
         self.running().insert(key.clone(), cancel.clone());
-        RunningCall { key, request, cancel }
+        RunningCall { key, request, trace, cancel }
     }
 
     async fn run(&self, call: RunningCall) -> CallToolResult {
-        let RunningCall { key, request, cancel } = call;
+        let RunningCall { key, request, trace, cancel } = call;
         let (limit, begin) = (request.timeout.duration(), std::time::Instant::now());
-        let result =
-            call::run(&self.servers, &request.tool_name, request.params, limit, self.confirmation, &cancel).await;
+        let wanted = Wanted { tool: &request.tool_name, params: request.params, limit, trace };
+        let result = call::run(&self.servers, wanted, self.confirmation, &cancel).await;
         self.running().remove(&key);
         let (tool, agent, ms) = (&request.tool_name, &key.agent, begin.elapsed().as_millis());
         match result.error_code() {

@@ -17,6 +17,7 @@ pub mod office;
 pub mod request;
 pub mod seconds;
 pub mod tool;
+pub mod trace;
 pub mod uri;
 pub mod version;
 

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_agent::{Agent, RequestError};
+use a2c_agent::{Agent, RequestError, TraceContext};
 use a2c_protocol::event;
 use a2c_protocol::office::ListRoomRet;
 use a2c_protocol::seconds::Seconds;
@@ -19,7 +19,8 @@ use crate::output;
 
 /// Act as the Agent of an office.
 ///
-/// An office has at most one Agent: while another one sits there, this one is refused.
+/// An office has at most one Agent: while another one sits there, this one is refused. The environment variable
+/// TRACEPARENT (W3C trace context) makes the request part of a trace.
 #[derive(Args)]
 pub(crate) struct AgentArgs {
     #[command(flatten)]
@@ -71,7 +72,11 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     let question = Question::new(&args.ask)?;
     let agent = Agent::connect(&args.hub.options(), &args.name).await.map_err(explain)?;
     agent.join(&args.hub.office).await.with_context(|| format!("cannot join office '{}'", args.hub.office))?;
-    let answer = agent.request(question.event, question.payload, question.limit).await;
+    let asking = match trace() {
+        Some(trace) => agent.traced(trace),
+        None => agent.clone(),
+    };
+    let answer = asking.request(question.event, question.payload, question.limit).await;
     agent.close().await;
     match answer {
         Ok(answer) if args.json => {
@@ -113,6 +118,17 @@ impl Question {
             _ => Err(anyhow!("a request is a JSON object")),
         }
     }
+}
+
+/// The trace that this command was started in. A tool that is asked for its result does not fail over one that cannot
+/// be read.
+fn trace() -> Option<TraceContext> {
+    let text = std::env::var("TRACEPARENT").ok().filter(|text| !text.is_empty())?;
+    let trace = TraceContext::parse(&text);
+    if trace.is_none() {
+        tracing::warn!("TRACEPARENT is ignored: it is no W3C trace context, such as 00-<32 hex>-<16 hex>-01");
+    }
+    trace
 }
 
 /// The arguments of a tool: given in place, in a file, or on standard input.

@@ -10,9 +10,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use a2c_protocol::config::{Input, McpServerConfig, McpTransport};
+use a2c_protocol::trace::TraceContext;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, ErrorData,
-    Implementation, JsonObject, PaginatedRequestParams, ServerResult, Tool,
+    Implementation, JsonObject, PaginatedRequestParams, RequestParamsMeta as _, ServerResult, Tool,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -120,17 +121,22 @@ impl Connection {
         self.shared.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Runs a tool until it answers, its time is over or `cancel` fires.
+    /// Runs a tool until it answers, its time is over or `cancel` fires. The server learns which trace the call is part
+    /// of, where there is one.
     pub(crate) async fn call(
         &self,
         tool: &str,
         arguments: JsonObject,
         limit: Duration,
+        trace: Option<TraceContext>,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, CallFailure> {
         let peer = self.shared.peer.read().unwrap_or_else(PoisonError::into_inner).clone();
         let peer = peer.ok_or(CallFailure::NotReady)?;
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        if let Some(trace) = trace {
+            params.set_traceparent(&trace.to_string());
+        }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let failed = |e: ServiceError| match e {
             ServiceError::Timeout { .. } => CallFailure::Timeout,

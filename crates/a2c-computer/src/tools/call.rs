@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
+use a2c_protocol::trace::TraceContext;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -30,15 +31,24 @@ pub(crate) fn listed(servers: &Servers) -> Vec<Listed> {
     tools
 }
 
-/// Runs a tool by its public name.
+/// What is to be run.
+pub(crate) struct Wanted<'a> {
+    /// The tool, by its public name.
+    pub(crate) tool: &'a str,
+    pub(crate) params: Map<String, Value>,
+    pub(crate) limit: Duration,
+    /// The trace that the call is part of.
+    pub(crate) trace: Option<TraceContext>,
+}
+
+/// Runs a tool.
 pub(crate) async fn run(
     servers: &Servers,
-    name: &str,
-    params: Map<String, Value>,
-    limit: Duration,
+    wanted: Wanted<'_>,
     confirmation: Confirmation,
     cancel: &CancellationToken,
 ) -> CallToolResult {
+    let Wanted { tool: name, params, limit, trace } = wanted;
     let Some(tool) = named(servers).into_iter().find(|t| t.name == name) else {
         return not_listed(servers, name);
     };
@@ -50,7 +60,7 @@ pub(crate) async fn run(
         return failure(ErrorCode::ToolNeedsConfirmation, &message);
     }
     let Some(server) = servers.get(&tool.server) else { return not_listed(servers, name) };
-    match server.call(&tool.tool.name, params, limit, cancel).await {
+    match server.call(&tool.tool.name, params, limit, trace, cancel).await {
         Ok(result) => to_wire(&result, &tool.server),
         // Why it does not run is for the owner: what a server writes may hold what nobody else should see.
         Err(CallFailure::NotReady) => {
