@@ -25,6 +25,7 @@ pub mod audit;
 mod auth;
 mod http;
 mod limits;
+pub mod metrics;
 mod office;
 mod route;
 mod switchboard;

@@ -1,0 +1,248 @@
+//! What the metrics are told apart by: closed lists, so that nothing from the wire ever becomes a label.
+
+use a2c_protocol::event::{self, Inbound};
+use a2c_protocol::{ErrorCode, Role};
+
+/// A label with a fixed list of values.
+pub trait Label: Copy + 'static {
+    /// Its name in the exposition.
+    const NAME: &'static str;
+    /// Every value, in the order of [`Label::index`].
+    const ALL: &'static [Self];
+    /// Where the value stands in the list.
+    fn index(self) -> usize;
+    /// The value in the exposition.
+    fn value(self) -> &'static str;
+}
+
+macro_rules! label {
+    ($(#[$about:meta])* $name:ident($label:literal) { $($(#[$doc:meta])* $variant:ident = $value:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Label for $name {
+            const NAME: &'static str = $label;
+            const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            fn index(self) -> usize {
+                self as usize
+            }
+
+            fn value(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $value,)*
+                }
+            }
+        }
+    };
+}
+
+label! {
+    /// Why a connection was not let in.
+    Refusal("reason") {
+        /// Its `Host` or `Origin` may not use this hub.
+        Origin = "origin",
+        /// It speaks no version that the hub speaks.
+        Version = "version",
+        /// It showed no valid credential.
+        Auth = "auth",
+        /// There are too many connections.
+        Limit = "limit",
+    }
+}
+
+label! {
+    /// What a request is about.
+    Kind("kind") {
+        /// `client:tool_call`.
+        ToolCall = "tool_call",
+        /// `client:get_tools`.
+        GetTools = "get_tools",
+        /// `client:get_config`.
+        GetConfig = "get_config",
+        /// `client:get_desktop`.
+        GetDesktop = "get_desktop",
+        /// `client:get_finder`.
+        GetFinder = "get_finder",
+        /// `client:get_resources`.
+        GetResources = "get_resources",
+        /// `client:get_dpe`.
+        GetDpe = "get_dpe",
+        /// `client:read_resource`.
+        ReadResource = "read_resource",
+        /// Any other `client:` event, passed on all the same.
+        Other = "other",
+        /// `server:join_office`.
+        JoinOffice = "join_office",
+        /// `server:leave_office`.
+        LeaveOffice = "leave_office",
+        /// `server:list_room`.
+        ListRoom = "list_room",
+        /// `server:tool_call_cancel`.
+        ToolCallCancel = "tool_call_cancel",
+        /// Any `server:update_` event.
+        Update = "update",
+        /// An event that is none of the protocol's, or not readable as an event.
+        Unknown = "unknown",
+    }
+}
+
+impl Kind {
+    /// Sorts an event by its name.
+    pub fn of(event: &str) -> Self {
+        match Inbound::of(event) {
+            Inbound::Client(event::TOOL_CALL) => Self::ToolCall,
+            Inbound::Client(event::GET_TOOLS) => Self::GetTools,
+            Inbound::Client(event::GET_CONFIG) => Self::GetConfig,
+            Inbound::Client(event::GET_DESKTOP) => Self::GetDesktop,
+            Inbound::Client(event::GET_FINDER) => Self::GetFinder,
+            Inbound::Client(event::GET_RESOURCES) => Self::GetResources,
+            Inbound::Client(event::GET_DPE) => Self::GetDpe,
+            Inbound::Client(event::READ_RESOURCE) => Self::ReadResource,
+            Inbound::Client(_) => Self::Other,
+            Inbound::JoinOffice => Self::JoinOffice,
+            Inbound::LeaveOffice => Self::LeaveOffice,
+            Inbound::ListRoom => Self::ListRoom,
+            Inbound::ToolCallCancel => Self::ToolCallCancel,
+            Inbound::Update(_) => Self::Update,
+            Inbound::Unknown => Self::Unknown,
+        }
+    }
+
+    /// The two kinds of calls whose durations have little to do with each other.
+    pub(super) fn timed(self) -> Timed {
+        if self == Self::ToolCall { Timed::ToolCall } else { Timed::Other }
+    }
+}
+
+label! {
+    /// What became of a request.
+    Outcome("outcome") {
+        /// The Computer answered, or the hub did what was asked. What the answer says is not looked at.
+        Ok = "ok",
+        /// The request is malformed.
+        Malformed = "malformed",
+        /// The sender may not ask that: its role, its office.
+        Forbidden = "forbidden",
+        /// There is no such Computer in the sender's office.
+        NotFound = "not_found",
+        /// A limit of the hub was met.
+        Limited = "limited",
+        /// The Computer did not answer in time.
+        TimedOut = "timed_out",
+        /// The Computer left before it answered.
+        ComputerLeft = "computer_left",
+        /// The Agent left before the answer came.
+        AgentLeft = "agent_left",
+        /// The answer could not be passed on, or the hub failed.
+        Failed = "failed",
+    }
+}
+
+impl Outcome {
+    /// The outcome of a request that the hub answers with an error. A Computer or an Agent that left is not told apart
+    /// by the code: name these outcomes where they happen.
+    pub fn of(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::BadRequest => Self::Malformed,
+            ErrorCode::Unauthorized
+            | ErrorCode::Forbidden
+            | ErrorCode::OfficeFull
+            | ErrorCode::NotInOffice
+            | ErrorCode::OtherOffice => Self::Forbidden,
+            ErrorCode::NotFound | ErrorCode::OfficeNotFound => Self::NotFound,
+            ErrorCode::LimitExceeded => Self::Limited,
+            ErrorCode::Timeout => Self::TimedOut,
+            _ => Self::Failed,
+        }
+    }
+}
+
+label! {
+    /// A limit of the hub.
+    Limit("limit") {
+        /// Connections from one address.
+        ConnectionsPerAddress = "connections_per_address",
+        /// Requests per second of one connection.
+        RequestsPerSecond = "requests_per_second",
+        /// The size of a request or an answer.
+        Payload = "payload",
+        /// Calls of one Agent that wait for an answer.
+        CallsInFlight = "calls_in_flight",
+        /// Binary attachments of one packet.
+        Attachments = "attachments",
+        /// Attempts to join an office.
+        Joins = "joins",
+        /// Packets that wait for a member that reads slowly.
+        Backlog = "backlog",
+    }
+}
+
+label! {
+    /// Which histogram a call goes to.
+    Timed("kind") {
+        /// Tools may run for as long as their Agent allows.
+        ToolCall = "tool_call",
+        /// Everything else reads what the Computer has at hand.
+        Other = "other",
+    }
+}
+
+impl Label for Role {
+    const NAME: &'static str = "role";
+    const ALL: &'static [Self] = &[Self::Agent, Self::Computer];
+
+    fn index(self) -> usize {
+        match self {
+            Self::Agent => 0,
+            Self::Computer => 1,
+        }
+    }
+
+    fn value(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Computer => "computer",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_outside_the_protocol_share_one_label() {
+        assert_eq!(Kind::of("client:tool_call"), Kind::ToolCall);
+        assert_eq!(Kind::of("client:read_resource"), Kind::ReadResource);
+        assert_eq!(Kind::of("client:get_skills"), Kind::Other);
+        assert_eq!(Kind::of("client:{\"x\"}\n"), Kind::Other);
+        assert_eq!(Kind::of("server:join_office"), Kind::JoinOffice);
+        assert_eq!(Kind::of("server:update_anything"), Kind::Update);
+        assert_eq!(Kind::of("whatever"), Kind::Unknown);
+    }
+
+    #[test]
+    fn every_value_stands_where_its_index_says() {
+        fn check<L: Label>() {
+            assert!(L::ALL.iter().enumerate().all(|(place, label)| label.index() == place));
+        }
+        check::<Refusal>();
+        check::<Kind>();
+        check::<Outcome>();
+        check::<Limit>();
+        check::<Timed>();
+        check::<Role>();
+    }
+
+    #[test]
+    fn codes_have_their_outcome() {
+        assert_eq!(Outcome::of(ErrorCode::BadRequest), Outcome::Malformed);
+        assert_eq!(Outcome::of(ErrorCode::NotInOffice), Outcome::Forbidden);
+        assert_eq!(Outcome::of(ErrorCode::Timeout), Outcome::TimedOut);
+        assert_eq!(Outcome::of(ErrorCode::Other(7)), Outcome::Failed);
+    }
+}
