@@ -29,6 +29,7 @@ pub mod metrics;
 mod office;
 mod route;
 mod switchboard;
+pub mod trace;
 mod wire;
 
 use std::io;

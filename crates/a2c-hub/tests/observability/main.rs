@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is how a failure is told")]
 
 mod metrics;
+mod traces;
 
 use std::process::Command;
 

@@ -1,0 +1,104 @@
+//! Spans on their way out: collected into batches, sent one batch after the other, dropped when nobody takes them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::Counts;
+use super::collector::{Collector, Refused};
+use super::otlp::{self, Resource};
+use super::span::Span;
+
+/// How often a batch is sent at most, and the first pause in between; each following pause is twice as long.
+const ATTEMPTS: u32 = 5;
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+
+/// The task that sends spans.
+pub(super) struct Exporter {
+    pub(super) collector: Collector,
+    pub(super) resource: Resource,
+    pub(super) queue: mpsc::Receiver<Span>,
+    pub(super) counts: Arc<Counts>,
+    /// How many spans go out together at most, and how long the first of them waits for the others.
+    pub(super) batch: usize,
+    pub(super) interval: Duration,
+    /// No more spans come: what is there goes out at once.
+    pub(super) stop: CancellationToken,
+}
+
+impl Exporter {
+    /// Runs until the queue is closed and empty.
+    pub(super) async fn run(mut self) {
+        let mut is_failing = false;
+        loop {
+            let batch = self.next_batch().await;
+            if batch.is_empty() {
+                return;
+            }
+            let outcome = self.deliver(&batch).await;
+            // A collector that is away for hours is told about once.
+            match (&outcome, is_failing) {
+                (Err(reason), false) => {
+                    tracing::warn!(reason, spans = batch.len(), "the trace collector does not take spans");
+                }
+                (Ok(()), true) => tracing::info!("the trace collector takes spans again"),
+                (Err(reason), true) => tracing::debug!(reason, spans = batch.len(), "spans dropped"),
+                (Ok(()), false) => {}
+            }
+            is_failing = outcome.is_err();
+        }
+    }
+
+    async fn next_batch(&mut self) -> Vec<Span> {
+        let mut batch = Vec::new();
+        let mut due = None;
+        while batch.len() < self.batch {
+            let room = self.batch - batch.len();
+            let is_closed = self.queue.is_closed();
+            tokio::select! {
+                taken = self.queue.recv_many(&mut batch, room) => match taken {
+                    0 => break,
+                    _ => due = due.or_else(|| Some(Instant::now() + self.interval)),
+                },
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => break,
+                () = self.stop.cancelled(), if !is_closed => self.queue.close(),
+            }
+        }
+        batch
+    }
+
+    async fn deliver(&self, batch: &[Span]) -> Result<(), String> {
+        let count = batch.len() as u64;
+        let body = match otlp::body(&self.resource, batch) {
+            Ok(body) => body,
+            Err(error) => {
+                self.counts.dropped.add(count);
+                return Err(error.to_string());
+            }
+        };
+        let mut pause = FIRST_PAUSE;
+        for attempt in 1.. {
+            match self.collector.post(body.clone()).await {
+                Ok(rejected) => {
+                    let rejected = rejected.min(count);
+                    self.counts.dropped.add(rejected);
+                    self.counts.exported.add(count - rejected);
+                    return Ok(());
+                }
+                Err(Refused::ForNow(reason, after)) if attempt < ATTEMPTS => {
+                    tracing::debug!(%reason, attempt, "the trace collector is asked again");
+                    sleep(after.unwrap_or(pause)).await;
+                    pause *= 2;
+                }
+                Err(Refused::ForNow(reason, _) | Refused::Forever(reason)) => {
+                    self.counts.dropped.add(count);
+                    return Err(reason.to_string());
+                }
+            }
+        }
+        Ok(())
+    }
+}
