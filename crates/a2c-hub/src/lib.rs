@@ -30,6 +30,8 @@ mod office;
 mod route;
 mod switchboard;
 pub mod trace;
+#[cfg_attr(not(test), expect(dead_code, reason = "the listener does not speak TLS yet"))]
+mod tls;
 mod wire;
 
 use std::io;
@@ -48,6 +50,7 @@ use limits::guests::Guests;
 pub use limits::{Limits, Rate};
 use switchboard::Switchboard;
 use tokio_util::task::TaskTracker;
+pub use tls::{TlsConfig, TlsError};
 use wire::Wire;
 
 /// How often calls are checked for having run out of time.

@@ -1,0 +1,98 @@
+//! What the hub shows and whom it believes, read from files.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use a2c_pem::PemError;
+use rustls::RootCertStore;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::CertificateDer;
+use rustls::server::{ServerConfig, WebPkiClientVerifier};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+
+use super::{TlsConfig, subject};
+
+/// Why a hub cannot speak TLS with the files it was given.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A file cannot be used.
+    #[error("TLS: {0}")]
+    File(#[from] PemError),
+    /// The TLS library refuses what is in them.
+    #[error("TLS cannot be set up: {0}")]
+    Setup(#[source] rustls::Error),
+}
+
+pub(super) struct Credentials {
+    own: CertifiedKey,
+    client_cas: Option<Vec<CertificateDer<'static>>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Credentials {
+    /// Reads all files. What is odd but can be used is logged.
+    pub(super) fn read(config: &TlsConfig) -> Result<Self, TlsError> {
+        let provider = Arc::new(ring::default_provider());
+        let own = a2c_pem::identity(&config.certificate, &config.key, &provider)?;
+        let client_cas = config.client_ca.as_deref().map(a2c_pem::authorities).transpose()?;
+        if let Some(odd) = own.cert.first().and_then(|leaf| untimely(leaf, SystemTime::now())) {
+            tracing::warn!("the certificate in {} {odd}: clients will refuse it", config.certificate.display());
+        }
+        if is_open_to_others(&config.key) {
+            tracing::warn!("everybody on this machine can read the private key {}", config.key.display());
+        }
+        Ok(Self { own, client_cas, provider })
+    }
+
+    /// Whether both are the same. The key needs no look: it fits its certificate.
+    pub(super) fn are_those_of(&self, other: &Self) -> bool {
+        self.own.cert == other.own.cert && self.client_cas == other.client_cas
+    }
+
+    pub(super) fn asks_clients(&self) -> bool {
+        self.client_cas.is_some()
+    }
+
+    /// TLS 1.2 and 1.3 with these credentials.
+    pub(super) fn settings(&self) -> Result<ServerConfig, TlsError> {
+        let versions = ServerConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+            .map_err(TlsError::Setup)?;
+        let clients = match &self.client_cas {
+            None => versions.with_no_client_auth(),
+            Some(cas) => {
+                let mut roots = RootCertStore::empty();
+                for ca in cas {
+                    roots.add(ca.clone()).map_err(TlsError::Setup)?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), self.provider.clone()).build();
+                let other = |error| TlsError::Setup(rustls::Error::General(format!("client CA: {error}")));
+                versions.with_client_cert_verifier(verifier.map_err(other)?)
+            }
+        };
+        Ok(clients.with_cert_resolver(Arc::new(SingleCertAndKey::from(self.own.clone()))))
+    }
+}
+
+/// What is wrong with the time of a certificate.
+fn untimely(certificate: &CertificateDer<'_>, now: SystemTime) -> Option<String> {
+    let (from, to) = subject::validity(certificate)?;
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    if now > to.to_unix_duration() {
+        return Some(format!("expired on {to}"));
+    }
+    (now < from.to_unix_duration()).then(|| format!("is not valid before {from}"))
+}
+
+#[cfg(unix)]
+fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o004 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Path) -> bool {
+    false
+}
