@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use crate::assembly::{Assembler, Inbound};
 use crate::engine::{self, Frame, Http, Link, Packet};
@@ -34,6 +34,18 @@ impl Dialer {
         options.check()?;
         let http = Arc::new(Http::new(&options)?);
         Ok(Dialer { options, http })
+    }
+
+    /// Dials for a link that was lost. Files may have been renewed since; while they cannot be used, the settings made
+    /// of the old ones are as good as any.
+    pub(crate) async fn redial(&mut self) -> Result<Established, ConnectError> {
+        if self.options.tls.may_change() {
+            match Http::new(&self.options) {
+                Ok(http) => self.http = Arc::new(http),
+                Err(error) => warn!("going on with the TLS files as they were: {error}"),
+            }
+        }
+        self.dial().await
     }
 
     pub(crate) async fn dial(&self) -> Result<Established, ConnectError> {

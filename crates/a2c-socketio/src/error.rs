@@ -12,6 +12,8 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
+use crate::distrust::{self, Distrust};
+
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// An HTTP answer that was not the one the handshake or a polling request needs.
@@ -84,10 +86,31 @@ pub enum ConnectError {
     /// The options cannot describe a connection; nothing was sent.
     #[error("invalid connection options: {0}")]
     Options(String),
-    /// The default TLS settings could not be made, for instance because the system's
-    /// certificates cannot be read. Pass your own with [`crate::Options::tls`].
-    #[error("the TLS settings could not be prepared")]
+    /// The TLS settings could not be made: a file cannot be used, or the system's certificates
+    /// cannot be read. Pass your own with [`crate::Options::tls`].
+    #[error("the TLS settings could not be prepared: {0}")]
     Tls(#[source] BoxError),
+    /// The server's certificate is not believed; whoever answered may be somebody else. A CA of
+    /// one's own is trusted with [`crate::Options::tls_files`].
+    #[error("the server's certificate is not trusted: {why}")]
+    Untrusted {
+        /// What is wrong with it.
+        why: Distrust,
+        /// The error of the network that it showed in.
+        source: BoxError,
+    },
+    /// The server wants to know who the client is, and does not take what was shown. A
+    /// certificate is shown with [`crate::Options::tls_files`].
+    #[error("{why}")]
+    ClientCertificate {
+        /// What the server said.
+        why: &'static str,
+        /// The error of the network that it showed in.
+        source: BoxError,
+    },
+    /// Something answered on that port that does not speak TLS.
+    #[error("the server does not speak TLS on this port")]
+    NotTls(#[source] BoxError),
     /// The server answered the handshake (of either transport) with an HTTP error.
     #[error("the server refused the handshake with {0}")]
     Http(Box<HttpRefusal>),
@@ -117,7 +140,12 @@ impl ConnectError {
                     && refusal.status != StatusCode::REQUEST_TIMEOUT
                     && refusal.status != StatusCode::TOO_MANY_REQUESTS
             }
-            ConnectError::Transport(_) | ConnectError::Timeout(_) | ConnectError::Lost(_) => false,
+            ConnectError::Untrusted { .. }
+            | ConnectError::ClientCertificate { .. }
+            | ConnectError::NotTls(_)
+            | ConnectError::Transport(_)
+            | ConnectError::Timeout(_)
+            | ConnectError::Lost(_) => false,
         }
     }
 }
@@ -126,7 +154,7 @@ impl From<DisconnectReason> for ConnectError {
     fn from(reason: DisconnectReason) -> Self {
         match reason {
             DisconnectReason::Http(refusal) => ConnectError::Http(refusal),
-            DisconnectReason::Transport(source) => ConnectError::Transport(source),
+            DisconnectReason::Transport(source) => distrust::told_apart(source),
             other => ConnectError::Lost(other),
         }
     }

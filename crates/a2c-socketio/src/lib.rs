@@ -42,6 +42,7 @@ mod assembly;
 mod client;
 mod conn;
 mod dial;
+mod distrust;
 mod engine;
 mod error;
 mod inbox;
@@ -55,8 +56,10 @@ mod tls;
 
 pub use client::Client;
 pub use conn::AckReply;
+pub use distrust::Distrust;
 pub use error::{CallError, ConnectError, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, PayloadError};
 pub use inbox::{Closed, Event, Inbox, Incoming};
 pub use options::{Options, Transport};
 pub use payload::{Payload, Placeholder};
 pub use reconnect::Reconnect;
+pub use tls::{ClientCertificate, TlsFiles};

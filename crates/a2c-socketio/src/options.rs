@@ -12,6 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::assembly::Limits;
 use crate::error::ConnectError;
 use crate::reconnect::Reconnect;
+use crate::tls::{Source, TlsFiles};
 
 /// Which transports a connection uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,7 +37,7 @@ pub struct Options {
     pub(crate) headers: HeaderMap,
     pub(crate) transport: Transport,
     pub(crate) reconnect: Option<Reconnect>,
-    pub(crate) tls: Option<Arc<rustls::ClientConfig>>,
+    pub(crate) tls: Source,
     pub(crate) connect_timeout: Duration,
     pub(crate) close_timeout: Duration,
     pub(crate) limits: Limits,
@@ -59,7 +60,7 @@ impl Options {
             headers: HeaderMap::new(),
             transport: Transport::default(),
             reconnect: Some(Reconnect::default()),
-            tls: None,
+            tls: Source::Files(TlsFiles::default()),
             connect_timeout: Duration::from_secs(20),
             close_timeout: Duration::from_secs(2),
             limits: Limits { message: 64 << 20, attachments: 64 },
@@ -132,7 +133,14 @@ impl Options {
 
     /// TLS settings for `https` and `wss`. Default: the system's trusted certificates.
     pub fn tls(mut self, config: Arc<rustls::ClientConfig>) -> Self {
-        self.tls = Some(config);
+        self.tls = Source::Config(config);
+        self
+    }
+
+    /// Files for `https` and `wss`: CAs to trust besides those of the system, and a client certificate. Takes the place
+    /// of [`Options::tls`].
+    pub fn tls_files(mut self, files: TlsFiles) -> Self {
+        self.tls = Source::Files(files);
         self
     }
 

@@ -102,7 +102,7 @@ impl Supervisor {
             debug!(?delay, "waiting before the next attempt");
             let attempt = async {
                 sleep(delay).await;
-                self.dialer.dial().await
+                self.dialer.redial().await
             };
             let outcome = tokio::select! {
                 outcome = attempt => outcome,

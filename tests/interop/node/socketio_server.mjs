@@ -1,6 +1,6 @@
 // The Socket.IO server of the client's tests; socketio_server.py answers in the same way.
 // Usage: node socketio_server.mjs '{"port": 0, "path": "/socket.io", "ping": [25000, 20000],
-//   "tls": {"cert": PEM, "key": PEM}}'
+//   "tls": {"cert": PEM, "key": PEM, "ca": PEM, "requestCert": true, "rejectUnauthorized": true}}'
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { Server } from "socket.io";
@@ -62,6 +62,7 @@ for (const name of ["/", "/other"]) {
   namespace.on("connection", (socket) => {
     let counted = 0;
     let inOrder = true;
+    const certificate = socket.request.socket.getPeerCertificate?.();
     socket.emit("hello", { auth: socket.handshake.auth, query: socket.handshake.query.k ?? null });
     socket.on("echo", (...args) => socket.emit("echo", ...args));
     socket.on("echo_ack", (...args) => args.pop()(...args));
@@ -79,6 +80,7 @@ for (const name of ["/", "/other"]) {
     socket.on("requests", (ack) =>
       ack(requests.filter(({ query }) => query.k === socket.handshake.query.k)),
     );
+    socket.on("who_am_i", (ack) => ack(certificate?.subject?.CN ?? null));
     socket.on("kick", () => socket.disconnect());
     socket.on("disconnect", (reason) => console.log(`disconnect ${socket.id} ${reason}`));
   });

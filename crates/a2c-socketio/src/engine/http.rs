@@ -28,11 +28,7 @@ pub(crate) struct Http {
 impl Http {
     pub(crate) fn new(options: &Options) -> Result<Self, ConnectError> {
         let endpoint = Endpoint::new(options)?;
-        let mut tls = match &options.tls {
-            Some(config) => rustls::ClientConfig::clone(config),
-            None if endpoint.is_https() => tls::system()?,
-            None => tls::unused()?,
-        };
+        let mut tls = if endpoint.is_https() { options.tls.settings()? } else { tls::unused()? };
         // A websocket upgrade exists in HTTP/1.1 only.
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         let client = reqwest::Client::builder()

@@ -1,0 +1,131 @@
+//! Failures of TLS, told apart from other failures of the network: each has its own remedy.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError, InvalidMessage};
+
+use crate::error::{BoxError, ConnectError};
+
+/// Why a server's certificate is not believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Distrust {
+    /// No CA that is trusted here has signed it.
+    UnknownIssuer,
+    /// Its time is over.
+    Expired,
+    /// Its time has not come, or a clock is wrong.
+    NotYetValid,
+    /// It is for other names than the one in the URL.
+    WrongName,
+    /// Something else, in the words of the TLS library.
+    Other(String),
+}
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownIssuer => "it was signed by an unknown CA",
+            Self::Expired => "it has expired",
+            Self::NotYetValid => "it is not valid yet (or the clock of this machine is wrong)",
+            Self::WrongName => "it was made for other names than the one in the URL",
+            Self::Other(why) => why,
+        })
+    }
+}
+
+impl From<&CertificateError> for Distrust {
+    fn from(error: &CertificateError) -> Self {
+        use CertificateError as E;
+        match error {
+            E::UnknownIssuer => Self::UnknownIssuer,
+            E::Expired | E::ExpiredContext { .. } => Self::Expired,
+            E::NotValidYet | E::NotValidYetContext { .. } => Self::NotYetValid,
+            E::NotValidForName | E::NotValidForNameContext { .. } => Self::WrongName,
+            other => Self::Other(other.to_string()),
+        }
+    }
+}
+
+/// The error of a network that failed during a handshake.
+pub(crate) fn told_apart(source: BoxError) -> ConnectError {
+    let root: &(dyn Error + 'static) = &*source;
+    match tls_error(root) {
+        Some(rustls::Error::InvalidCertificate(error)) => {
+            ConnectError::Untrusted { why: Distrust::from(error), source }
+        }
+        Some(rustls::Error::AlertReceived(alert)) => match about_our_certificate(*alert) {
+            Some(why) => ConnectError::ClientCertificate { why, source },
+            None => ConnectError::Transport(source),
+        },
+        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => ConnectError::NotTls(source),
+        _ => ConnectError::Transport(source),
+    }
+}
+
+/// What a server says about the certificate it asked for.
+fn about_our_certificate(alert: AlertDescription) -> Option<&'static str> {
+    match alert {
+        AlertDescription::CertificateRequired => Some("the server asks for a client certificate"),
+        AlertDescription::UnknownCA => Some("the server does not know the CA of the client certificate"),
+        AlertDescription::CertificateExpired => Some("the client certificate has expired"),
+        AlertDescription::CertificateRevoked => Some("the client certificate has been revoked"),
+        AlertDescription::BadCertificate
+        | AlertDescription::UnsupportedCertificate
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::DecryptError
+        | AlertDescription::AccessDenied => Some("the server refuses the client certificate"),
+        _ => None,
+    }
+}
+
+fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    if let Some(found) = error.downcast_ref() {
+        return Some(found);
+    }
+    // An I/O error passes over the very error that it wraps.
+    if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        return tls_error(inner);
+    }
+    tls_error(error.source()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(error: rustls::Error) -> ConnectError {
+        // As deep as the HTTP stack buries it.
+        told_apart(Box::new(io::Error::other(io::Error::new(io::ErrorKind::InvalidData, error))))
+    }
+
+    #[test]
+    fn failures_of_tls_are_found_and_told() {
+        let check = |error, expected: &str| {
+            let message = told(error).to_string();
+            assert!(message.contains(expected), "{expected:?} is not in: {message}");
+        };
+        let certificate = rustls::Error::InvalidCertificate;
+        check(certificate(CertificateError::UnknownIssuer), "not trusted: it was signed by an unknown CA");
+        check(certificate(CertificateError::Expired), "has expired");
+        check(certificate(CertificateError::NotValidYet), "not valid yet");
+        check(certificate(CertificateError::NotValidForName), "other names");
+        check(certificate(CertificateError::Revoked), "Revoked");
+        let alert = rustls::Error::AlertReceived;
+        check(alert(AlertDescription::CertificateRequired), "asks for a client certificate");
+        check(alert(AlertDescription::UnknownCA), "does not know the CA");
+        check(alert(AlertDescription::CertificateExpired), "client certificate has expired");
+        check(alert(AlertDescription::ProtocolVersion), "could not be reached");
+        check(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not speak TLS");
+        assert!(matches!(told_apart(io::Error::other("x").into()), ConnectError::Transport(_)));
+    }
+
+    #[test]
+    fn trying_again_may_help() {
+        let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        assert!(!told(unknown).is_final());
+        assert!(!told(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)).is_final());
+    }
+}
