@@ -42,7 +42,10 @@ mod cancel;
 mod news;
 mod traced;
 
-pub use a2c_link::{ConnectError, JoinError, LinkOptions, Reconnect, RequestError, Secret, SocketError, Transport};
+pub use a2c_link::{
+    ClientCertificate, ConnectError, Distrust, JoinError, LinkOptions, Reconnect, RequestError, Secret, SocketError,
+    TlsFiles, Transport,
+};
 pub use a2c_protocol as protocol;
 pub use a2c_protocol::trace::TraceContext;
 pub use agent::Agent;

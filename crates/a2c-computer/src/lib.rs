@@ -33,7 +33,9 @@ mod office;
 mod servers;
 mod tools;
 
-pub use a2c_link::{ConnectError, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret, Transport};
+pub use a2c_link::{
+    ClientCertificate, ConnectError, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret, TlsFiles, Transport,
+};
 pub use a2c_protocol as protocol;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
 pub use servers::state::ServerState;

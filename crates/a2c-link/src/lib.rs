@@ -9,8 +9,8 @@ mod link;
 mod options;
 
 pub use a2c_socketio::{
-    AckReply, ConnectError as SocketError, DisconnectReason, EmitError, Event, Inbox, Incoming, Payload, Reconnect,
-    Transport,
+    AckReply, ClientCertificate, ConnectError as SocketError, DisconnectReason, Distrust, EmitError, Event, Inbox,
+    Incoming, Payload, Reconnect, TlsFiles, Transport,
 };
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use a2c_protocol::version::VERSION_QUERY;
 use a2c_protocol::{DEFAULT_PATH, NAMESPACE, PROTOCOL_VERSION, Role, Version};
-use a2c_socketio::{Options, Reconnect, Transport};
+use a2c_socketio::{Options, Reconnect, TlsFiles, Transport};
 
 /// A value that is never printed.
 #[derive(Clone)]
@@ -49,6 +49,10 @@ pub struct LinkOptions {
     pub path: String,
     /// What the hub may ask for.
     pub token: Option<Secret>,
+    /// HTTP headers for what stands between this side and the hub, sent with every request.
+    pub headers: Vec<(String, Secret)>,
+    /// For `https://`: CAs to trust besides those of the system, and a client certificate.
+    pub tls: TlsFiles,
     /// Polling first lets a refusal be read in every network; websocket only saves a round trip.
     pub transport: Transport,
     /// Whether and how a lost connection is taken up again.
@@ -64,6 +68,8 @@ impl LinkOptions {
             url: url.into(),
             path: DEFAULT_PATH.into(),
             token: None,
+            headers: Vec::new(),
+            tls: TlsFiles::default(),
             transport: Transport::PollingThenWebsocket,
             reconnect: Some(Reconnect::default()),
             version: PROTOCOL_VERSION,
@@ -75,7 +81,10 @@ impl LinkOptions {
         if let Some(token) = &self.token {
             auth["token"] = token.expose().into();
         }
-        Options::new(&self.url)
+        let options = Options::new(&self.url).tls_files(self.tls.clone());
+        let with_header = |options: Options, (name, value): &(String, Secret)| options.header(name, value.expose());
+        let options = self.headers.iter().fold(options, with_header);
+        options
             .path(&self.path)
             .namespace(NAMESPACE)
             .query(VERSION_QUERY, self.version.to_string())

@@ -27,7 +27,7 @@ pub(crate) struct AgentArgs {
     hub: HubArgs,
 
     /// The Agent's name.
-    #[arg(long, default_value = "a2c", value_name = "NAME")]
+    #[arg(long, global = true, default_value = "a2c", value_name = "NAME")]
     name: String,
 
     /// Print the answer as JSON, as it was received; also when it is an error of the hub or the Computer. What keeps the
@@ -70,8 +70,9 @@ enum Ask {
 
 pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     let question = Question::new(&args.ask)?;
-    let agent = Agent::connect(&args.hub.options(), &args.name).await.map_err(explain)?;
-    agent.join(&args.hub.office).await.with_context(|| format!("cannot join office '{}'", args.hub.office))?;
+    let (link, office) = (args.hub.options()?, args.hub.office()?);
+    let agent = Agent::connect(&link, &args.name).await.map_err(explain)?;
+    agent.join(office).await.with_context(|| format!("cannot join office '{office}'"))?;
     let asking = match trace() {
         Some(trace) => agent.traced(trace),
         None => agent.clone(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, Seat, ServerState, StartError};
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Arg, Args};
 
 use crate::connection::{HubArgs, explain};
 use crate::{output, stop};
@@ -16,6 +16,7 @@ use crate::{output, stop};
 /// Prints `ready NAME@OFFICE` on standard output once the Agent can call its tools, logs to standard error, and stops
 /// cleanly on SIGINT, SIGTERM and SIGHUP. An MCP server that fails is reported and does not stop the others.
 #[derive(Args)]
+#[command(mut_args(required))]
 pub(crate) struct ComputerArgs {
     #[command(flatten)]
     hub: HubArgs,
@@ -33,10 +34,18 @@ pub(crate) struct ComputerArgs {
     yes: bool,
 }
 
+/// Without subcommands, the parser itself can ask for what is missing.
+fn required(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "url" | "office" => arg.global(false).required(true),
+        _ => arg,
+    }
+}
+
 pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
     let options = ComputerOptions {
-        link: args.hub.options(),
-        seat: Seat { office: args.hub.office.clone(), name: args.name },
+        link: args.hub.options()?,
+        seat: Seat { office: args.hub.office()?.to_owned(), name: args.name },
         config: ComputerConfig::load(&args.config)?,
         confirmation: if args.yes { Confirmation::Allow } else { Confirmation::Refuse },
     };

@@ -1,29 +1,62 @@
 //! How a role reaches its hub: the options that Agent and Computer share.
 
-use a2c_agent::{ConnectError, LinkOptions, Secret, SocketError, Transport};
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use a2c_agent::{ClientCertificate, ConnectError, Distrust, LinkOptions, Secret, SocketError, TlsFiles, Transport};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
+// All of them can be given before and after a subcommand. That is why the parser requires none of them: it cannot have
+// both. (No documentation comment: it would become the help of the command.)
 #[derive(Args)]
 pub(crate) struct HubArgs {
-    /// The hub, such as http://127.0.0.1:7420.
-    #[arg(long, env = "A2C_URL", value_name = "URL", value_parser = hub_url)]
-    pub(crate) url: String,
+    /// The hub, such as http://127.0.0.1:7420. Required.
+    #[arg(long, global = true, env = "A2C_URL", value_name = "URL", value_parser = hub_url)]
+    url: Option<String>,
 
-    /// The office to join.
-    #[arg(long, env = "A2C_OFFICE", value_name = "ID")]
-    pub(crate) office: String,
+    /// The office to join. Required.
+    #[arg(long, global = true, env = "A2C_OFFICE", value_name = "ID")]
+    office: Option<String>,
 
     /// The hub's token. Prefer the environment variable: arguments are visible to other users of this machine.
-    #[arg(long, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    #[arg(long, global = true, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
 
     /// The HTTP path of the hub; other implementations often use /socket.io.
-    #[arg(long, default_value = a2c_protocol::DEFAULT_PATH, value_name = "PATH")]
+    #[arg(long, global = true, default_value = a2c_protocol::DEFAULT_PATH, value_name = "PATH")]
     path: String,
 
     /// How to talk to the hub.
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long, global = true, value_enum, default_value = "auto")]
     transport: TransportArg,
+
+    /// For https://: trust the CAs in this PEM file too, besides those of the system. Of a hub whose certificate signed
+    /// itself, that certificate.
+    #[arg(long, global = true, env = "A2C_CA_FILE", value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+
+    /// For https://: show this certificate to a hub that asks who we are. A PEM file, with the certificates between it
+    /// and its root.
+    #[arg(long, global = true, env = "A2C_CLIENT_CERT", value_name = "FILE")]
+    client_cert: Option<PathBuf>,
+
+    /// The private key of --client-cert, a PEM file. Without this it is sought in the file of the certificate.
+    #[arg(long, global = true, env = "A2C_CLIENT_KEY", value_name = "FILE")]
+    client_key: Option<PathBuf>,
+
+    /// An HTTP header to send with every request, for a proxy in front of the hub for example. Can be given several
+    /// times; in the environment variable, one per line. Prefer that one for secrets.
+    #[arg(
+        long,
+        global = true,
+        env = "A2C_HEADER",
+        hide_env_values = true,
+        value_delimiter = '\n',
+        value_name = "NAME=VALUE"
+    )]
+    header: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -53,9 +86,18 @@ fn hub_url(text: &str) -> Result<String, String> {
 /// Adds what usually is behind a failed connection.
 pub(crate) fn explain(error: ConnectError) -> anyhow::Error {
     let hint = match &error {
-        ConnectError::Unreachable { source, .. } => match &**source {
+        ConnectError::Unreachable { source, url } => match &**source {
             SocketError::Http(refusal) if refusal.status.as_u16() == 404 => "is this its --path?",
             SocketError::Http(_) => "is this an A2C hub?",
+            SocketError::Untrusted { why, .. } => distrust(why),
+            SocketError::ClientCertificate { .. } => "show another with --client-cert FILE and --client-key FILE",
+            SocketError::NotTls(_) => "write http:// instead of https://, or have the hub speak TLS",
+            SocketError::Transport(why) if url.starts_with("http://") && is_no_http(&**why) => {
+                "if the hub speaks TLS, write https:// instead of http://"
+            }
+            SocketError::Transport(why) if url.starts_with("https://") && is_hung_up(&**why) => {
+                "if the hub asks for a client certificate, show one with --client-cert FILE and --client-key FILE"
+            }
             SocketError::Transport(_) | SocketError::Timeout(_) => "is the hub running? Start one with: a2c server",
             _ => return error.into(),
         },
@@ -65,17 +107,72 @@ pub(crate) fn explain(error: ConnectError) -> anyhow::Error {
     anyhow::anyhow!("{error} ({hint})")
 }
 
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// Something answered that is not HTTP, as a server does that waits for TLS.
+fn is_no_http(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| cause.to_string().contains("invalid HTTP"))
+}
+
+/// The server ended the connection without a word: some do that to clients whose certificate they do not like.
+fn is_hung_up(error: &(dyn Error + 'static)) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let kinds = [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof];
+    let kind = |cause: &(dyn Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    causes(error).any(|cause| kind(cause).is_some_and(|kind| kinds.contains(&kind)))
+        || causes(error).any(|cause| cause.to_string().contains("connection closed"))
+}
+
+fn distrust(why: &Distrust) -> &'static str {
+    match why {
+        Distrust::Expired => "have the hub's certificate renewed",
+        Distrust::NotYetValid => "check the clocks of both machines",
+        Distrust::WrongName => "write a name in --url that is in the hub's certificate",
+        _ => "if this is your hub, trust the CA of its certificate with --ca-file FILE",
+    }
+}
+
 impl HubArgs {
-    pub(crate) fn options(&self) -> LinkOptions {
-        let mut options = LinkOptions::new(&self.url);
+    /// The office to join.
+    pub(crate) fn office(&self) -> Result<&str> {
+        self.office.as_deref().context("which office? Give --office ID, or set A2C_OFFICE")
+    }
+
+    pub(crate) fn options(&self) -> Result<LinkOptions> {
+        let url = self.url.as_deref();
+        let mut options = LinkOptions::new(url.context("which hub? Give --url URL, or set A2C_URL")?);
         options.path.clone_from(&self.path);
         options.token = self.token.as_deref().map(Secret::new);
+        options.headers = self.header.iter().map(|text| header(text)).collect::<Result<_>>()?;
+        options.tls = TlsFiles { ca: self.ca_file.clone(), client: self.client()? };
         options.transport = match self.transport {
             TransportArg::Auto => Transport::PollingThenWebsocket,
             TransportArg::Websocket => Transport::Websocket,
             TransportArg::Polling => Transport::Polling,
         };
-        options
+        Ok(options)
+    }
+
+    fn client(&self) -> Result<Option<ClientCertificate>> {
+        match (&self.client_cert, &self.client_key) {
+            (None, None) => Ok(None),
+            (Some(certificate), key) => {
+                let key = key.as_ref().unwrap_or(certificate).clone();
+                Ok(Some(ClientCertificate { certificate: certificate.clone(), key }))
+            }
+            (None, Some(_)) => bail!("--client-key needs its certificate: give --client-cert FILE too"),
+        }
+    }
+}
+
+/// As written by hand, or as copied from elsewhere: a name has neither sign in it. What is wrong is not repeated, since it
+/// may be a secret.
+fn header(text: &str) -> Result<(String, Secret)> {
+    match text.split_once(['=', ':']) {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), Secret::new(value.trim()))),
+        _ => bail!("a --header is NAME=VALUE"),
     }
 }
 
@@ -90,5 +187,17 @@ mod tests {
         assert!(hub_url("127.0.0.1:7420").unwrap_err().contains("http://127.0.0.1:7420"));
         assert!(hub_url("ftp://h").unwrap_err().contains("ftp://"));
         assert!(hub_url("http://h:1/smcp").unwrap_err().contains("--url http://h:1 --path /smcp"));
+    }
+
+    #[test]
+    fn headers_are_taken_as_people_write_them() {
+        for text in ["x-key=a=b:c", "x-key: a=b:c", " x-key = a=b:c "] {
+            let (name, value) = header(text).ok().unwrap();
+            assert_eq!((name.as_str(), value.expose()), ("x-key", "a=b:c"));
+        }
+        for text in ["s3cret", "=s3cret", ""] {
+            let error = header(text).err().unwrap().to_string();
+            assert!(error.contains("NAME=VALUE") && !error.contains("s3cret"), "{error}");
+        }
     }
 }

@@ -11,8 +11,10 @@ use tempfile::TempDir;
 pub(crate) fn a2c(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2c"));
     command.args(args);
-    for variable in ["A2C_URL", "A2C_OFFICE", "A2C_TOKEN", "A2C_LISTEN", "A2C_LOG", "A2C_LOG_FORMAT", "TRACEPARENT"] {
-        command.env_remove(variable);
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("A2C_") || variable == "TRACEPARENT" {
+            command.env_remove(variable);
+        }
     }
     command
 }

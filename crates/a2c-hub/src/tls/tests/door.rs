@@ -168,3 +168,24 @@ async fn large_messages_pass_through_small_buffers() {
     let ((), _) = tokio::join!(send, async { from.read_exact(&mut heard).await.unwrap() });
     assert!(heard == sent, "what came back differs");
 }
+
+#[tokio::test]
+async fn clients_of_ours_say_what_is_wrong() {
+    use a2c_socketio::{Client, ConnectError, Options, Transport};
+    let ca = Ca::new("ca");
+    let files = Files::new(&ca.server(), Some(&ca));
+    let listener = Listener::start(Tls::load(&files.config).unwrap()).await;
+    let port = listener.address.port();
+    let trusting = a2c_socketio::TlsFiles { ca: files.config.client_ca.clone(), client: None };
+    for transport in [Transport::Websocket, Transport::Polling] {
+        let options = Options::new(format!("https://localhost:{port}")).tls_files(trusting.clone());
+        let error = Client::connect(options.transport(transport)).await.unwrap_err();
+        assert!(matches!(error, ConnectError::ClientCertificate { .. }), "{error:?}");
+        assert!(error.to_string().contains("asks for a client certificate"), "{error}");
+
+        let plain = Options::new(format!("http://localhost:{port}")).transport(transport);
+        let error = Client::connect(plain).await.unwrap_err();
+        // The command line knows this by its words.
+        assert!(error.to_string().contains("invalid HTTP"), "{error}");
+    }
+}
