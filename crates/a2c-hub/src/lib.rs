@@ -1,11 +1,14 @@
 //! The A2C-SMCP Server role: offices, routing and broadcast.
 //!
 //! ```no_run
-//! use a2c_hub::{Auth, Hub, HubConfig};
+//! use std::sync::Arc;
+//!
+//! use a2c_hub::auth::{ApiKey, Key};
+//! use a2c_hub::{Hub, HubConfig};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut config = HubConfig::on("127.0.0.1:7420".parse()?);
-//! config.auth = Auth::Token(std::env::var("A2C_TOKEN")?);
+//! config.auth = Arc::new(ApiKey::new(Key::new(&std::env::var("A2C_TOKEN")?)?));
 //! let hub = Hub::start(config).await?;
 //! println!("ready {}", hub.url());
 //! # std::future::pending::<()>().await;
@@ -22,7 +25,7 @@
 //! on. It must not depend on the Agent, the Computer or anything of MCP.
 
 pub mod audit;
-mod auth;
+pub mod auth;
 mod http;
 mod limits;
 pub mod metrics;
@@ -45,7 +48,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use audit::{AuditConfig, AuditLog};
-pub use auth::Auth;
+use auth::{Anybody, Authenticate};
 use limits::guests::Guests;
 pub use limits::{Limits, Rate};
 use switchboard::Switchboard;
@@ -65,7 +68,7 @@ pub struct HubConfig {
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
     /// Who may connect.
-    pub auth: Auth,
+    pub auth: Arc<dyn Authenticate>,
     /// Names under which a hub on a loopback address may be asked for, and whose web pages may use it.
     pub allowed_hosts: Vec<String>,
     /// How often a client is asked whether it is there.
@@ -83,7 +86,7 @@ impl HubConfig {
     pub fn on(listen: SocketAddr) -> Self {
         Self {
             listen,
-            auth: Auth::None,
+            auth: Arc::new(Anybody),
             allowed_hosts: Vec::new(),
             ping_interval: Duration::from_secs(5),
             ping_timeout: Duration::from_secs(5),
@@ -127,7 +130,7 @@ pub enum StartError {
 impl Hub {
     /// Starts to listen; once this returns, clients can connect.
     pub async fn start(config: HubConfig) -> Result<Self, StartError> {
-        if matches!(config.auth, Auth::None) && !config.listen.ip().is_loopback() {
+        if config.auth.is_open() && !config.listen.ip().is_loopback() {
             return Err(StartError::Open { address: config.listen });
         }
         let failed = |source| StartError::Listen { address: config.listen, source };

@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_hub::{Auth, Hub, HubConfig, Limits};
+use a2c_hub::auth::{Anybody, ApiKey, Authenticate, Key};
+use a2c_hub::{Hub, HubConfig, Limits};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
@@ -61,7 +63,7 @@ enum AuthArg {
 pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
     let stop = stop::requested()?;
     let config = config(args)?;
-    let auth = if matches!(config.auth, Auth::None) { "none" } else { "token" };
+    let auth = config.auth.kind();
     let hub = Hub::start(config).await?;
     tracing::info!(address = %hub.address(), auth, "hub listening");
     output::line(&format!("ready {}", hub.url()));
@@ -75,12 +77,12 @@ fn config(args: ServerArgs) -> Result<HubConfig> {
     if args.token.as_deref() == Some("") {
         bail!("the token is empty: set A2C_TOKEN (or --token) to a secret, or leave it out");
     }
-    let auth = match (args.auth, args.token) {
-        (Some(AuthArg::None), _) | (None, None) => Auth::None,
-        (Some(AuthArg::Token) | None, Some(token)) => Auth::Token(token),
+    let auth: Arc<dyn Authenticate> = match (args.auth, args.token) {
+        (Some(AuthArg::None), _) | (None, None) => Arc::new(Anybody),
+        (Some(AuthArg::Token) | None, Some(token)) => Arc::new(ApiKey::new(Key::new(&token)?)),
         (Some(AuthArg::Token), None) => bail!("--auth token needs a token: set A2C_TOKEN"),
     };
-    if matches!(auth, Auth::None) && !args.listen.ip().is_loopback() {
+    if auth.is_open() && !args.listen.ip().is_loopback() {
         bail!(
             "refusing to listen on {} without authentication: set A2C_TOKEN, or listen on a loopback address",
             args.listen

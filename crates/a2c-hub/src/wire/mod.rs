@@ -20,7 +20,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::Auth;
+use crate::auth::{self, Authenticate};
 use crate::limits::Limits;
 use crate::limits::guests::Guests;
 use crate::switchboard::{Newcomer, Switchboard};
@@ -41,7 +41,7 @@ pub(crate) type EngineSocket = Socket<Connection>;
 pub(crate) struct Wire {
     pub(crate) switchboard: Arc<Switchboard>,
     pub(crate) limits: Limits,
-    pub(crate) auth: Auth,
+    pub(crate) auth: Arc<dyn Authenticate>,
     pub(crate) guests: Arc<Guests>,
     /// Cancelled when the hub goes away: from then on nobody is let in.
     pub(crate) stop: CancellationToken,
@@ -184,8 +184,19 @@ impl Wire {
             std::mem::take(&mut state.headers)
         };
         let address = connection.peer.address;
-        if self.guests.is_locked_out(address, now) || !self.auth.admits(&headers, auth) {
-            tracing::warn!(%address, "a client without a valid credential was refused");
+        let claim = auth::Claim {
+            headers: &headers,
+            payload: auth,
+            certificate: connection.peer.certificate.as_deref(),
+            address,
+            now: std::time::SystemTime::now(),
+        };
+        if self.guests.is_locked_out(address, now) {
+            connection.state().is_refused = true;
+            return connect_error(socket, NAMESPACE, "401");
+        }
+        if let Err(refused) = self.auth.authenticate(&claim) {
+            tracing::warn!(%address, %refused, "a client was refused");
             self.guests.failed(address, now);
             connection.state().is_refused = true;
             return connect_error(socket, NAMESPACE, "401");

@@ -1,6 +1,8 @@
 //! Who is let in: the namespace, the role, the credential. A refusal is a CONNECT_ERROR.
 
-use a2c_hub::Auth;
+use std::sync::Arc;
+
+use a2c_hub::auth::{ApiKey, Authenticate, Key};
 use a2c_socketio::{ConnectError, Options};
 use serde_json::{Value, json};
 
@@ -11,6 +13,10 @@ async fn refusal(options: Options) -> String {
         Some(ConnectError::Refused(refusal)) => refusal.message().unwrap(),
         other => panic!("{other:?}"),
     }
+}
+
+fn token(key: &str) -> Arc<dyn Authenticate> {
+    Arc::new(ApiKey::new(Key::new(key).unwrap()))
 }
 
 #[tokio::test]
@@ -68,12 +74,13 @@ async fn no_role_a_null_role_and_each_role_are_let_in() {
 }
 
 #[tokio::test]
-async fn a_token_is_taken_in_three_places() {
-    let hub = hub_with(|config| config.auth = Auth::Token("s3cret".into())).await;
+async fn a_token_is_taken_in_each_of_its_places() {
+    let hub = hub_with(|config| config.auth = token("s3cret")).await;
     let with = || Member::options(&hub);
     for options in [
         with().header("x-api-key", "s3cret"),
         with().header("access_token", "s3cret"),
+        with().header("authorization", "Bearer s3cret"),
         with().auth(json!({"token": "s3cret", "role": "agent"})),
     ] {
         Member::connect_with(options).await.unwrap().close().await;
@@ -82,7 +89,7 @@ async fn a_token_is_taken_in_three_places() {
 
 #[tokio::test]
 async fn without_the_token_the_answer_is_401_and_no_more() {
-    let hub = hub_with(|config| config.auth = Auth::Token("s3cret".into())).await;
+    let hub = hub_with(|config| config.auth = token("s3cret")).await;
     let with = || Member::options(&hub);
     for options in [
         with(),
@@ -133,7 +140,7 @@ async fn without_authentication_the_hub_stays_on_loopback() {
 
 #[tokio::test]
 async fn one_guess_at_a_token_per_connection() {
-    let hub = hub_with(|config| config.auth = Auth::Token("s3cret".into())).await;
+    let hub = hub_with(|config| config.auth = token("s3cret")).await;
     let mut guesser = Stranger::open(&hub).await;
     guesser.send(r#"40/smcp,{"token":"guess"}"#).await;
     assert!(guesser.text().await.starts_with("44/smcp,"));

@@ -1,0 +1,196 @@
+//! Shared keys.
+//!
+//! A key is kept and compared as its SHA-256 only: the hub holds nothing that could be shown by mistake, and neither the
+//! content nor the length of a key can be found out from how long a comparison takes.
+
+use std::fmt;
+
+use ring::digest::{Digest, SHA256, digest};
+use subtle::ConstantTimeEq;
+
+use super::places::{MAX_CREDENTIAL, judge};
+use super::{Authenticate, Claim, Pass, Refused};
+
+/// Lets in whoever knows one of the keys: in the header `x-api-key` or `access_token`, as `authorization: Bearer …`, or
+/// as `auth.token` of the CONNECT.
+///
+/// ```
+/// use a2c_hub::auth::{ApiKey, Key};
+///
+/// # fn main() -> Result<(), a2c_hub::auth::UnusableKey> {
+/// // While clients change from one key to the next, both are good, and the audit tells who still uses the old one.
+/// let keys = ApiKey::new(Key::new("8f2b1c…")?.labelled("2026")).or(Key::new("e07a55…")?.labelled("2027"));
+/// # drop(keys);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ApiKey {
+    /// At least one.
+    keys: Vec<Key>,
+}
+
+impl ApiKey {
+    /// Takes one key.
+    pub fn new(key: Key) -> Self {
+        Self { keys: vec![key] }
+    }
+
+    /// Takes another key as well.
+    #[must_use]
+    pub fn or(mut self, key: Key) -> Self {
+        self.keys.push(key);
+        self
+    }
+
+    fn subject(&self, index: usize) -> String {
+        match (&self.keys[index].label, self.keys.len()) {
+            (Some(label), _) => label.clone(),
+            (None, 1) => "key".to_owned(),
+            (None, _) => format!("key {}", index + 1),
+        }
+    }
+}
+
+impl Authenticate for ApiKey {
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
+        judge(claim, |given| {
+            let given = digest(&SHA256, given);
+            // Every key is compared, whichever is the right one.
+            let matches = self.keys.iter().map(|key| bool::from(key.digest.as_ref().ct_eq(given.as_ref())));
+            let found = matches.enumerate().fold(None, |found, (index, is_it)| found.or(is_it.then_some(index)));
+            found.map(|index| Pass::new(&self.subject(index))).ok_or(Refused::Wrong)
+        })
+    }
+
+    fn kind(&self) -> &'static str {
+        "token"
+    }
+}
+
+/// A key that clients share, with an optional label.
+#[derive(Clone)]
+pub struct Key {
+    label: Option<String>,
+    digest: Digest,
+}
+
+impl Key {
+    /// A key, which is not kept.
+    ///
+    /// # Errors
+    /// When no client could send it.
+    pub fn new(key: &str) -> Result<Self, UnusableKey> {
+        if key.is_empty() {
+            return Err(UnusableKey::Empty);
+        }
+        if key.len() > MAX_CREDENTIAL {
+            return Err(UnusableKey::TooLong { limit: MAX_CREDENTIAL });
+        }
+        if key.contains(char::is_control) || key.trim() != key {
+            return Err(UnusableKey::Blank);
+        }
+        Ok(Self { label: None, digest: digest(&SHA256, key.as_bytes()) })
+    }
+
+    /// Says who uses the key: that becomes the subject of the pass.
+    #[must_use]
+    pub fn labelled(mut self, label: &str) -> Self {
+        self.label = Some(label.to_owned());
+        self
+    }
+}
+
+/// The digest is no secret worth stealing from a long key, but it is from a short one.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").field("label", &self.label).field("key", &"***").finish()
+    }
+}
+
+/// A text that cannot be a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnusableKey {
+    /// Nothing at all.
+    #[error("the key is empty: give one that is hard to guess")]
+    Empty,
+    /// Characters that a header cannot carry.
+    #[error("the key has a control character in it, or white space at an end: was it read with the end of its line?")]
+    Blank,
+    /// Longer than what is looked at.
+    #[error("the key is longer than {limit} bytes")]
+    TooLong {
+        /// How long it may be.
+        limit: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{claim, headers};
+    use super::*;
+
+    fn ask(keys: &ApiKey, pairs: &[(&str, &str)], payload: &str) -> Result<String, Refused> {
+        keys.authenticate(&claim(&headers(pairs), payload)).map(|pass| pass.subject().to_owned())
+    }
+
+    #[test]
+    fn the_key_opens_from_every_place_and_nothing_else_does() {
+        let keys = ApiKey::new(Key::new("s3cret").unwrap());
+        for (pairs, payload) in [
+            (&[("x-api-key", "s3cret")][..], ""),
+            (&[("access_token", "s3cret")], "{}"),
+            (&[("authorization", "Bearer s3cret")], ""),
+            (&[], r#"{"role": "agent", "token": "s3cret"}"#),
+            (&[("x-api-key", "for another service")], r#"{"token": "s3cret"}"#),
+        ] {
+            assert_eq!(ask(&keys, pairs, payload), Ok("key".to_owned()), "{pairs:?} {payload}");
+        }
+        for wrong in ["S3cret", "s3cre", "s3cret2", "s3cret ", "x", "s3cret\u{0}"] {
+            let payload = serde_json::json!({"token": wrong}).to_string();
+            assert_eq!(ask(&keys, &[], &payload), Err(Refused::Wrong), "{wrong:?}");
+        }
+        assert_eq!(ask(&keys, &[("authorization", "s3cret")], "{}"), Err(Refused::Missing));
+        assert_eq!(ask(&keys, &[], ""), Err(Refused::Missing));
+    }
+
+    #[test]
+    fn several_keys_are_good_at_the_same_time() {
+        let key = |text| Key::new(text).unwrap();
+        let keys = ApiKey::new(key("one").labelled("robots")).or(key("two")).or(key("three").labelled("peo\nple"));
+        for (given, subject) in [("one", "robots"), ("two", "key 2"), ("three", "people")] {
+            assert_eq!(ask(&keys, &[("x-api-key", given)], ""), Ok(subject.to_owned()));
+        }
+        assert_eq!(ask(&keys, &[("x-api-key", "four")], ""), Err(Refused::Wrong));
+    }
+
+    #[test]
+    fn a_key_that_nobody_could_send_is_no_key() {
+        let too_long = "x".repeat(MAX_CREDENTIAL + 1);
+        for (text, expected) in [
+            ("", UnusableKey::Empty),
+            ("s3cret\n", UnusableKey::Blank),
+            (" s3cret", UnusableKey::Blank),
+            ("s3\0cret", UnusableKey::Blank),
+            (&too_long, UnusableKey::TooLong { limit: MAX_CREDENTIAL }),
+        ] {
+            assert_eq!(Key::new(text).err(), Some(expected), "{text:.20}");
+        }
+        assert!(Key::new("two words").is_ok() && Key::new("schlüssel").is_ok());
+    }
+
+    #[test]
+    fn a_key_that_is_no_ascii_can_be_sent_too() {
+        let keys = ApiKey::new(Key::new("schlüssel").unwrap());
+        assert_eq!(ask(&keys, &[], r#"{"token": "schlüssel"}"#), Ok("key".to_owned()));
+        let value = axum::http::HeaderValue::from_bytes("schlüssel".as_bytes()).unwrap();
+        let headers = [(axum::http::HeaderName::from_static("x-api-key"), value)].into_iter().collect();
+        assert!(keys.authenticate(&claim(&headers, "")).is_ok());
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let shown = format!("{:?}", ApiKey::new(Key::new("s3cret").unwrap().labelled("robots")));
+        assert_eq!(shown, r#"ApiKey { keys: [Key { label: Some("robots"), key: "***" }] }"#);
+    }
+}

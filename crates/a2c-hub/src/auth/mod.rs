@@ -1,0 +1,157 @@
+//! Who may connect, and as what.
+//!
+//! At CONNECT the hub puts what it knows of a client into a [`Claim`] and asks the configured [`Authenticate`]. The answer
+//! is a [`Pass`], which stays with the connection and is asked again at every join, or [`Refused`], which goes to the log
+//! and the audit. The client itself is told "401" and no more.
+//!
+//! | implementation | a client proves itself with |
+//! |---|---|
+//! | [`Anybody`] | nothing; for loopback only |
+//! | [`ApiKey`] | one of the keys that the operator gave out |
+//! | [`ClientCertificate`] | the certificate that the TLS listener has verified |
+//!
+//! An implementation of one's own is a few lines:
+//!
+//! ```
+//! use a2c_hub::auth::{Authenticate, Claim, Pass, Refused};
+//! use a2c_protocol::Role;
+//!
+//! /// Machines of the laboratory may be Computers of its offices.
+//! struct Laboratory;
+//!
+//! impl Authenticate for Laboratory {
+//!     fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
+//!         let machine = claim.certificate.ok_or(Refused::NoCertificate)?;
+//!         if !machine.ends_with(".lab.example") {
+//!             return Err(Refused::Wrong);
+//!         }
+//!         Ok(Pass::new(machine).only_roles([Role::Computer]).only_offices(["lab-*"]))
+//!     }
+//!
+//!     fn kind(&self) -> &'static str {
+//!         "laboratory"
+//!     }
+//! }
+//! ```
+
+mod anybody;
+mod certificate;
+mod glob;
+mod key;
+mod pass;
+mod places;
+mod refused;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::SystemTime;
+
+use axum::http::HeaderMap;
+
+pub use anybody::Anybody;
+pub use certificate::ClientCertificate;
+pub use glob::Glob;
+pub use key::{ApiKey, Key, UnusableKey};
+pub use pass::Pass;
+pub use refused::Refused;
+
+/// Decides about a client at CONNECT.
+///
+/// It is called on the connection's own task and has to answer from memory: whatever it waits for, the client's other
+/// packets wait for too.
+pub trait Authenticate: Send + Sync + 'static {
+    /// Lets the client in, with what it may do, or says why not.
+    ///
+    /// # Errors
+    /// The reason is for the operator; the client never sees it.
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused>;
+
+    /// A word for logs: `none`, `token`, `jwt`, `mtls`, …
+    fn kind(&self) -> &'static str;
+
+    /// Whether everybody is let in. A hub like that listens on loopback only.
+    fn is_open(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Debug for dyn Authenticate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Authenticate({})", self.kind())
+    }
+}
+
+/// What the hub knows of a client that wants to connect.
+#[derive(Clone, Copy)]
+pub struct Claim<'a> {
+    /// The headers of the handshake.
+    pub headers: &'a HeaderMap,
+    /// The payload of the CONNECT packet as text, `""` when there is none.
+    pub payload: &'a str,
+    /// The subject of the client's certificate, where the listener asked for one and verified it.
+    pub certificate: Option<&'a str>,
+    /// Where the client connects from.
+    pub address: IpAddr,
+    /// What time it is.
+    pub now: SystemTime,
+}
+
+/// Without headers and payload: the credential is in there.
+impl fmt::Debug for Claim<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claim")
+            .field("certificate", &self.certificate)
+            .field("address", &self.address)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Claims for the tests of the implementations.
+
+    use super::*;
+
+    /// A claim on loopback with these headers and this payload, now.
+    pub(crate) fn claim<'a>(headers: &'a HeaderMap, payload: &'a str) -> Claim<'a> {
+        let address = std::net::Ipv4Addr::LOCALHOST.into();
+        Claim { headers, payload, certificate: None, address, now: SystemTime::now() }
+    }
+
+    /// Headers from names and values.
+    pub(crate) fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse::<axum::http::HeaderName>().unwrap(), value.parse().unwrap()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_claim_shows_no_credential() {
+        let headers = testing::headers(&[("x-api-key", "s3cret"), ("authorization", "Bearer s3cret")]);
+        let shown = format!("{:?}", testing::claim(&headers, r#"{"token": "s3cret"}"#));
+        assert!(shown.contains("127.0.0.1") && !shown.contains("s3cret"), "{shown}");
+    }
+
+    #[test]
+    fn every_implementation_can_be_named_in_a_log() {
+        let key = Key::new("s3cret").unwrap();
+        let all: [(Arc<dyn Authenticate>, &str, bool); 3] = [
+            (Arc::new(Anybody), "none", true),
+            (Arc::new(ApiKey::new(key)), "token", false),
+            (Arc::new(ClientCertificate), "mtls", false),
+        ];
+        for (authenticate, kind, is_open) in all {
+            assert_eq!((authenticate.kind(), authenticate.is_open()), (kind, is_open));
+            assert_eq!(format!("{authenticate:?}"), format!("Authenticate({kind})"));
+        }
+    }
+}

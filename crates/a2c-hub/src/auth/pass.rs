@@ -1,0 +1,170 @@
+//! What a client that was let in may do.
+
+use std::time::SystemTime;
+
+use a2c_protocol::Role;
+
+use super::Glob;
+
+/// The longest subject that is kept, in bytes.
+const MAX_SUBJECT: usize = 128;
+
+/// What a client that was let in may do, and who it is for the audit.
+///
+/// ```
+/// use a2c_hub::auth::Pass;
+/// use a2c_protocol::Role;
+///
+/// let pass = Pass::new("build machines").only_roles([Role::Computer]).only_offices(["ci-*"]);
+/// assert!(pass.permits_role(Role::Computer) && !pass.permits_role(Role::Agent));
+/// assert!(pass.permits_office("ci-7") && !pass.permits_office("board room"));
+/// assert!(pass.permits_name("any name"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    subject: Box<str>,
+    /// `None` permits every one; so do the next two.
+    roles: Option<Vec<Role>>,
+    offices: Option<Vec<Glob>>,
+    names: Option<Vec<Glob>>,
+    expires_at: Option<SystemTime>,
+}
+
+impl Pass {
+    /// A pass for everything, for as long as the connection lasts.
+    ///
+    /// `subject` says who that is; it appears in logs and in the audit, so it must never be a credential. Control and
+    /// other invisible characters are removed from it, and it is cut when it is long.
+    pub fn new(subject: &str) -> Self {
+        Self { subject: presentable(subject), roles: None, offices: None, names: None, expires_at: None }
+    }
+
+    /// The pass of somebody who did not have to prove anything.
+    pub fn anybody() -> Self {
+        Self::new("anybody")
+    }
+
+    /// Limits the pass to these roles; none of them permits none.
+    #[must_use]
+    pub fn only_roles(mut self, roles: impl IntoIterator<Item = Role>) -> Self {
+        self.roles = Some(roles.into_iter().collect());
+        self
+    }
+
+    /// Limits the pass to offices whose id fits one of these patterns.
+    #[must_use]
+    pub fn only_offices(mut self, patterns: impl IntoIterator<Item: Into<Glob>>) -> Self {
+        self.offices = Some(patterns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Limits the pass to names, of Agents and Computers alike, that fit one of these patterns.
+    #[must_use]
+    pub fn only_names(mut self, patterns: impl IntoIterator<Item: Into<Glob>>) -> Self {
+        self.names = Some(patterns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Ends the pass, and the connection with it, at a moment.
+    #[must_use]
+    pub fn until(mut self, moment: SystemTime) -> Self {
+        self.expires_at = Some(moment);
+        self
+    }
+
+    /// Who it is, for logs and the audit.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// Whether the client may take this role.
+    pub fn permits_role(&self, role: Role) -> bool {
+        self.roles.as_ref().is_none_or(|roles| roles.contains(&role))
+    }
+
+    /// Whether the client may join this office.
+    pub fn permits_office(&self, office_id: &str) -> bool {
+        fits_one(self.offices.as_deref(), office_id)
+    }
+
+    /// Whether the client may join under this name.
+    pub fn permits_name(&self, name: &str) -> bool {
+        fits_one(self.names.as_deref(), name)
+    }
+
+    /// When the connection has to be closed, where it has to.
+    pub fn expires_at(&self) -> Option<SystemTime> {
+        self.expires_at
+    }
+}
+
+fn fits_one(patterns: Option<&[Glob]>, text: &str) -> bool {
+    patterns.is_none_or(|patterns| patterns.iter().any(|pattern| pattern.matches(text)))
+}
+
+/// A subject as it may stand in a line of a log.
+fn presentable(subject: &str) -> Box<str> {
+    let mut kept = String::new();
+    for character in subject.chars().filter(|&c| !is_invisible(c)) {
+        if kept.len() + character.len_utf8() > MAX_SUBJECT {
+            kept.push('…');
+            break;
+        }
+        kept.push(character);
+    }
+    if kept.trim().is_empty() { "unnamed".into() } else { kept.into() }
+}
+
+/// Characters that a reader does not see: they could end a line, or turn the direction of the rest of it.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_pass_permits_all_until_it_is_limited() {
+        let pass = Pass::new("somebody");
+        assert!(pass.permits_role(Role::Agent) && pass.permits_role(Role::Computer));
+        assert!(pass.permits_office("any") && pass.permits_name("any") && pass.expires_at().is_none());
+
+        let end = SystemTime::UNIX_EPOCH + Duration::from_secs(7);
+        let pass = pass.only_roles([Role::Agent]).only_offices(["a*", "b"]).only_names(["bot-?"]).until(end);
+        assert!(pass.permits_role(Role::Agent) && !pass.permits_role(Role::Computer));
+        assert!(pass.permits_office("abc") && pass.permits_office("b") && !pass.permits_office("bc"));
+        assert!(pass.permits_name("bot-1") && !pass.permits_name("bot-12"));
+        assert_eq!(pass.expires_at(), Some(end));
+    }
+
+    #[test]
+    fn a_limit_to_nothing_permits_nothing() {
+        let nothing: [&str; 0] = [];
+        let pass = Pass::new("x").only_roles([]).only_offices(nothing).only_names(nothing);
+        assert!(!pass.permits_role(Role::Agent) && !pass.permits_role(Role::Computer));
+        assert!(!pass.permits_office("") && !pass.permits_office("a") && !pass.permits_name("a"));
+    }
+
+    #[test]
+    fn a_subject_fits_into_a_line_of_a_log() {
+        for (given, kept) in [
+            ("alice@example.com", "alice@example.com"),
+            ("CN=printer, O=Ünïcode 日本", "CN=printer, O=Ünïcode 日本"),
+            ("a\r\nWARN forged\u{1b}[31m\0", "aWARN forged[31m"),
+            ("exe.\u{202e}gpj\u{2066}\u{200b}\u{85}", "exe.gpj"),
+            ("", "unnamed"),
+            (" \n\t ", "unnamed"),
+        ] {
+            assert_eq!(Pass::new(given).subject(), kept, "{given:?}");
+        }
+        for long in ["x".repeat(129), "日".repeat(1000)] {
+            let subject = Pass::new(&long).subject().to_owned();
+            assert!(subject.len() <= MAX_SUBJECT + '…'.len_utf8() && subject.ends_with('…'), "{subject}");
+        }
+        assert_eq!(Pass::new(&"x".repeat(128)).subject(), "x".repeat(128));
+    }
+}

@@ -1,0 +1,130 @@
+//! Where a client may put its credential.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::{Claim, Refused};
+
+/// The longest credential that is looked at, in bytes.
+pub(super) const MAX_CREDENTIAL: usize = 16 << 10;
+
+/// Headers that hold a credential and nothing else.
+const HEADERS: [&str; 2] = ["x-api-key", "access_token"];
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    token: Option<Cow<'a, str>>,
+}
+
+/// Judges what the client gave in each place, until one of them is good. If none is, the first refusal stands.
+///
+/// Clients in the field fill more than one place, sometimes with something that is not for us.
+pub(super) fn judge<T>(claim: &Claim<'_>, judge: impl Fn(&[u8]) -> Result<T, Refused>) -> Result<T, Refused> {
+    let mut first = None;
+    for credential in credentials(claim) {
+        let judged = if credential.len() > MAX_CREDENTIAL {
+            Err(Refused::TooLong { limit: MAX_CREDENTIAL })
+        } else {
+            judge(&credential)
+        };
+        match judged {
+            Ok(good) => return Ok(good),
+            Err(refused) => first = first.or(Some(refused)),
+        }
+    }
+    Err(first.unwrap_or(Refused::Missing))
+}
+
+/// What is in each place; an empty credential is none.
+fn credentials<'a>(claim: &Claim<'a>) -> impl Iterator<Item = Cow<'a, [u8]>> {
+    let headers = claim.headers;
+    let plain = HEADERS.into_iter().filter_map(move |name| Some(headers.get(name)?.as_bytes()));
+    let bearer = headers.get("authorization").and_then(|value| after_bearer(value.as_bytes()));
+    let in_headers = plain.chain(bearer).map(Cow::Borrowed);
+    in_headers.chain(in_payload(claim.payload)).filter(|credential| !credential.is_empty())
+}
+
+/// `auth.token` of the CONNECT.
+fn in_payload(payload: &str) -> Option<Cow<'_, [u8]>> {
+    // As an object only: serde would also take ["…"] for one.
+    let payload = payload.trim_ascii_start();
+    let payload: Payload<'_> = payload.starts_with('{').then(|| serde_json::from_str(payload).ok())??;
+    payload.token.map(|token| match token {
+        Cow::Borrowed(token) => Cow::Borrowed(token.as_bytes()),
+        Cow::Owned(token) => Cow::Owned(token.into_bytes()),
+    })
+}
+
+/// The scheme's name is in any case, as in all of HTTP.
+fn after_bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, rest) = value.split_at_checked("bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| rest.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{claim, headers};
+    use super::*;
+
+    #[test]
+    fn a_credential_is_found_in_each_place() {
+        let big = "x".repeat(MAX_CREDENTIAL);
+        for (pairs, payload, found) in [
+            (&[][..], "", &[][..]),
+            (&[("x-api-key", "a")], "", &["a"]),
+            (&[("X-API-Key", "a")], "", &["a"]),
+            (&[("access_token", "a")], "{}", &["a"]),
+            (&[("authorization", "Bearer a")], "", &["a"]),
+            (&[("authorization", "bEARER   a ")], "", &["a"]),
+            (&[], r#"{"token": "a"}"#, &["a"]),
+            (&[], r#" {"role": "agent", "more": [1], "token": "\u0061\n"}"#, &["a\n"]),
+            (&[("x-api-key", &big)], "", &[&big]),
+            // All of them, in this order.
+            (
+                &[("authorization", "Bearer c"), ("access_token", "b"), ("x-api-key", "a")],
+                r#"{"token": "d"}"#,
+                &["a", "b", "c", "d"],
+            ),
+            // Nothing that is one.
+            (&[("authorization", "a")], "", &[]),
+            (&[("authorization", "Basic a")], "", &[]),
+            (&[("authorization", "Bearer")], "", &[]),
+            (&[("authorization", "Bearer ")], "", &[]),
+            (&[("x-api-key", ""), ("cookie", "token=a"), ("token", "a")], r#"{"token": ""}"#, &[]),
+            (&[], r#"{"token": null}"#, &[]),
+            (&[], r#"{"token": 3}"#, &[]),
+            (&[], r#"{"token": ["a"]}"#, &[]),
+            (&[], r#"{"token": "a", "token": "b"}"#, &[]),
+            (&[], r#"{"auth": {"token": "a"}}"#, &[]),
+            (&[], r#"["a"]"#, &[]),
+            (&[], r#""a""#, &[]),
+            (&[], r#"{"token": "a""#, &[]),
+        ] {
+            let headers = headers(pairs);
+            let given: Vec<_> = credentials(&claim(&headers, payload)).collect();
+            let expected: Vec<_> = found.iter().map(|text| text.as_bytes()).collect();
+            assert_eq!(given, expected, "{pairs:?} {payload}");
+        }
+    }
+
+    #[test]
+    fn one_good_credential_is_enough_and_the_first_refusal_stands() {
+        let judge_text = |pairs: &[(&str, &str)], payload: &str| {
+            judge(&claim(&headers(pairs), payload), |credential| match credential {
+                b"good" => Ok(()),
+                b"old" => Err(Refused::Expired),
+                _ => Err(Refused::Wrong),
+            })
+        };
+        let long = "x".repeat(MAX_CREDENTIAL + 1);
+        let too_long = Err(Refused::TooLong { limit: MAX_CREDENTIAL });
+        assert_eq!(judge_text(&[], ""), Err(Refused::Missing));
+        assert_eq!(judge_text(&[("x-api-key", "bad")], r#"{"token": "good"}"#), Ok(()));
+        assert_eq!(judge_text(&[("x-api-key", "old"), ("access_token", "bad")], ""), Err(Refused::Expired));
+        assert_eq!(judge_text(&[("x-api-key", &long)], ""), too_long);
+        assert_eq!(judge_text(&[], &format!(r#"{{"token": "{long}"}}"#)), too_long);
+        assert_eq!(judge_text(&[("x-api-key", &long)], r#"{"token": "good"}"#), Ok(()));
+    }
+}
