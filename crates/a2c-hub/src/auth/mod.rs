@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`Anybody`] | nothing; for loopback only |
 //! | [`ApiKey`] | one of the keys that the operator gave out |
+//! | [`Jwt`] | a signed token, whose claims say what it is good for |
 //! | [`ClientCertificate`] | the certificate that the TLS listener has verified |
 //!
 //! An implementation of one's own is a few lines:
@@ -37,6 +38,7 @@
 mod anybody;
 mod certificate;
 mod glob;
+mod jwt;
 mod key;
 mod pass;
 mod places;
@@ -51,6 +53,7 @@ use axum::http::HeaderMap;
 pub use anybody::Anybody;
 pub use certificate::ClientCertificate;
 pub use glob::Glob;
+pub use jwt::{Jwt, JwtKey, UnusableJwtKey};
 pub use key::{ApiKey, Key, UnusableKey};
 pub use pass::Pass;
 pub use refused::Refused;
@@ -144,9 +147,11 @@ mod tests {
     #[test]
     fn every_implementation_can_be_named_in_a_log() {
         let key = Key::new("s3cret").unwrap();
-        let all: [(Arc<dyn Authenticate>, &str, bool); 3] = [
+        let secret = JwtKey::hs256(b"s3cret s3cret s3cret s3cret s3cret").unwrap();
+        let all: [(Arc<dyn Authenticate>, &str, bool); 4] = [
             (Arc::new(Anybody), "none", true),
             (Arc::new(ApiKey::new(key)), "token", false),
+            (Arc::new(Jwt::new(secret)), "jwt", false),
             (Arc::new(ClientCertificate), "mtls", false),
         ];
         for (authenticate, kind, is_open) in all {
