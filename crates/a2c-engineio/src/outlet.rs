@@ -304,6 +304,13 @@ pub(crate) enum Queued {
     ForBatch,
 }
 
+/// Wakes whoever is there.
+pub(crate) fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
 fn drain(backlog: &mut Backlog, mut write: impl FnMut(&[io::IoSlice<'_>]) -> Poll<io::Result<usize>>) -> Drained {
     while !backlog.is_empty() {
         let outcome = backlog.write_with(|slices| {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::batch::{self, Flush};
 use crate::heartbeat::SIGN_OF_LIFE;
-use crate::outlet::{Drained, Outlet, Queued};
+use crate::outlet::{Drained, Outlet, Queued, wake};
 use crate::packet::{Outgoing, Packet};
 use crate::{CloseReason, Config, Full};
 
@@ -85,8 +85,13 @@ impl<D: Send + Sync + 'static> Socket<D> {
             outlet.owner()
         };
         self.is_closing.store(true, Ordering::Relaxed);
-        owner.map(Waker::wake);
+        wake(owner);
         self.keeper.notify_one();
+    }
+
+    /// How many bytes wait for the client.
+    pub fn waiting(&self) -> usize {
+        self.outlet().len()
     }
 
     /// Whether the session is over or about to be.
@@ -102,7 +107,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
         };
         match queued {
             Queued::ForOwner => {
-                owner.map(Waker::wake);
+                wake(owner);
             }
             Queued::ForBatch => batch::touch(self.clone()),
             Queued::SeenTo | Queued::Dropped => {}
@@ -152,12 +157,12 @@ impl<D: Send + Sync + 'static> Flush for Socket<D> {
                 }
             }
         };
-        owner.map(Waker::wake);
+        wake(owner);
     }
 
     fn wake(&self) {
         let owner = self.outlet().owner();
-        owner.map(Waker::wake);
+        wake(owner);
     }
 
     fn is_short(&self, waker: &Waker) -> bool {

@@ -21,7 +21,7 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use crate::batch::{self, Slow};
 use crate::frame::{Assembler, Message};
 use crate::heartbeat::{Beat, Heartbeat};
-use crate::outlet::Outlet;
+use crate::outlet::{Outlet, wake};
 use crate::packet::{self, Packet, Received};
 use crate::request::BadRequest;
 use crate::stream::{Reader, Stream, Writer};
@@ -111,7 +111,7 @@ async fn take_over<H: Handler>(
 ) {
     let Ok(waiting) = socket.outlet().probe() else { return };
     // A poll that waits is sent home, so that the client can go on.
-    waiting.map(std::task::Waker::wake);
+    wake(waiting);
     let handshake = async {
         if inlet.packet(&socket).await? != Received::Probe {
             return None;
@@ -128,7 +128,7 @@ async fn take_over<H: Handler>(
         return socket.outlet().forget_probe();
     }
     let waiting = socket.outlet().upgrade(writer);
-    waiting.map(std::task::Waker::wake);
+    wake(waiting);
     socket.keeper.notify_one();
     Line::new(engine, socket, inlet).run().await;
 }

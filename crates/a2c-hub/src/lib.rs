@@ -27,20 +27,20 @@
 pub mod audit;
 pub mod auth;
 mod http;
+mod ledger;
 mod limits;
 pub mod metrics;
 mod office;
 mod route;
 mod switchboard;
-pub mod trace;
-#[cfg_attr(not(test), expect(dead_code, reason = "the listener does not speak TLS yet"))]
 mod tls;
+pub mod trace;
 mod wire;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use a2c_engineio::Engine;
 use tokio::net::TcpListener;
@@ -48,12 +48,16 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use audit::{AuditConfig, AuditLog};
-use auth::{Anybody, Authenticate};
+use auth::{Anybody, ApiKey, Authenticate};
+use ledger::Ledger;
 use limits::guests::Guests;
 pub use limits::{Limits, Rate};
 use switchboard::Switchboard;
-use tokio_util::task::TaskTracker;
+use tls::Tls;
 pub use tls::{TlsConfig, TlsError};
+use tokio_util::task::TaskTracker;
+pub use trace::OtlpConfig;
+use trace::Tracer;
 use wire::Wire;
 
 /// How often calls are checked for having run out of time.
@@ -69,6 +73,11 @@ pub struct HubConfig {
     pub listen: SocketAddr,
     /// Who may connect.
     pub auth: Arc<dyn Authenticate>,
+    /// Who may use `/admin` and `/metrics`. Without any key: whoever is on the same machine, as long as the hub listens
+    /// on a loopback address.
+    pub admin: Option<ApiKey>,
+    /// Speak TLS.
+    pub tls: Option<TlsConfig>,
     /// Names under which a hub on a loopback address may be asked for, and whose web pages may use it.
     pub allowed_hosts: Vec<String>,
     /// How often a client is asked whether it is there.
@@ -77,8 +86,14 @@ pub struct HubConfig {
     pub ping_timeout: Duration,
     /// How long a `client:*` request without a limit of its own may take.
     pub call_timeout: Duration,
+    /// How long a shutdown waits for calls in flight.
+    pub drain: Duration,
     /// What is taken from a stranger at most.
     pub limits: Limits,
+    /// Write down who did what.
+    pub audit: Option<AuditConfig>,
+    /// Send spans of routed requests to a collector.
+    pub traces: Option<OtlpConfig>,
 }
 
 impl HubConfig {
@@ -87,11 +102,16 @@ impl HubConfig {
         Self {
             listen,
             auth: Arc::new(Anybody),
+            admin: None,
+            tls: None,
             allowed_hosts: Vec::new(),
             ping_interval: Duration::from_secs(5),
             ping_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(30),
+            drain: Duration::from_secs(10),
             limits: if listen.ip().is_loopback() { Limits::local() } else { Limits::public() },
+            audit: None,
+            traces: None,
         }
     }
 }
@@ -101,11 +121,14 @@ pub struct Hub {
     address: SocketAddr,
     engine: Arc<Engine<Wire>>,
     switchboard: Arc<Switchboard>,
+    ledger: Arc<Ledger>,
+    tls: Option<Tls>,
     stop: CancellationToken,
+    drain: Duration,
     /// Connections that speak HTTP.
     tasks: TaskTracker,
-    server: JoinHandle<()>,
-    ticker: JoinHandle<()>,
+    /// What accepts, ticks and watches.
+    background: Vec<JoinHandle<()>>,
 }
 
 /// The hub could not start.
@@ -119,6 +142,15 @@ pub enum StartError {
         /// Why not.
         source: io::Error,
     },
+    /// The TLS files cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The audit log cannot be written.
+    #[error("cannot open the audit log: {0}")]
+    Audit(#[from] audit::OpenError),
+    /// Spans cannot be sent.
+    #[error("cannot send traces: {0}")]
+    Traces(#[from] trace::StartError),
     /// Beyond loopback, somebody has to be kept out.
     #[error("refusing to listen on {address} without authentication: set a token, or listen on a loopback address")]
     Open {
@@ -137,7 +169,13 @@ impl Hub {
         let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
 
-        let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout));
+        let tls = config.tls.as_ref().map(Tls::load).transpose()?;
+        let ledger = Arc::new(Ledger {
+            metrics: metrics::Metrics::default(),
+            audit: config.audit.as_ref().map(AuditLog::open).transpose()?,
+            tracer: config.traces.clone().map(Tracer::start).transpose()?,
+        });
+        let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout, ledger.clone()));
         let guests = Guests::new(&config.limits);
         let stop = CancellationToken::new();
         let wire = Wire {
@@ -152,19 +190,24 @@ impl Hub {
             on_loopback: address.ip().is_loopback(),
             allowed_hosts: config.allowed_hosts.clone(),
             guests: guests.clone(),
+            switchboard: switchboard.clone(),
         };
-        let router = http::router(engine.clone(), door);
+        let router = http::router(&engine, door, config.admin.clone());
         let tasks = TaskTracker::new();
         let listener = http::listener::Listener {
             tcp: listener,
+            tls: tls.clone(),
             guests: guests.clone(),
+            ledger: ledger.clone(),
             patience: config.ping_interval + config.ping_timeout,
             stop: stop.clone(),
             tasks: tasks.clone(),
         };
-        let server = tokio::spawn(listener.serve(router));
-        let ticker = tokio::spawn(tick(switchboard.clone(), guests));
-        Ok(Self { address, engine, switchboard, stop, tasks, server, ticker })
+        let mut background =
+            vec![tokio::spawn(listener.serve(router)), tokio::spawn(tick(switchboard.clone(), guests))];
+        background.extend(tls.as_ref().map(|tls| tokio::spawn(tls.watch())));
+        ledger.hub(audit::Event::HubStarted);
+        Ok(Self { address, engine, switchboard, ledger, tls, stop, drain: config.drain, tasks, background })
     }
 
     /// Where the hub listens; the real port where 0 was asked for.
@@ -174,7 +217,7 @@ impl Hub {
 
     /// The URL clients connect to.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.address)
     }
 
     /// How many clients are connected.
@@ -187,9 +230,29 @@ impl Hub {
         self.switchboard.counts().1
     }
 
-    /// Takes no new connections, closes the open ones and ends.
+    /// Reads the TLS files again, for connections to come.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        self.tls.as_ref().map_or(Ok(false), Tls::reload).map(drop)
+    }
+
+    /// Goes on in a new audit log after the old one was moved away. Blocks for as long as the disk takes.
+    pub fn reopen_audit(&self) -> Result<(), audit::ReopenError> {
+        self.ledger.audit.as_ref().map_or(Ok(()), AuditLog::reopen)
+    }
+
+    /// Begins nothing new, lets calls in flight come to their end for as long as the configuration says, tells everybody
+    /// who leaves, closes all connections and ends.
     pub async fn shutdown(self) {
+        self.switchboard.begin_ending();
+        let calls = self.calls_in_flight();
+        if calls > 0 {
+            tracing::info!(calls, seconds = self.drain.as_secs(), "waiting for calls in flight");
+        }
+        if tokio::time::timeout(self.drain, self.switchboard.idle()).await.is_err() {
+            tracing::warn!(calls = self.calls_in_flight(), "some calls did not end in time");
+        }
         self.stop.cancel();
+        self.switchboard.farewell();
         self.tasks.close();
         let farewell = async {
             self.engine.close().await;
@@ -198,6 +261,8 @@ impl Hub {
         if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
             tracing::warn!("some connections did not close in time");
         }
+        self.ledger.hub(audit::Event::HubStopped);
+        self.ledger.finish(FAREWELL).await;
     }
 }
 
@@ -205,8 +270,7 @@ impl Drop for Hub {
     fn drop(&mut self) {
         self.stop.cancel();
         self.engine.dismiss();
-        self.server.abort();
-        self.ticker.abort();
+        self.background.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -227,6 +291,7 @@ async fn tick(switchboard: Arc<Switchboard>, guests: Arc<Guests>) {
         interval.tick().await;
         let now = Instant::now();
         switchboard.expire(now);
+        switchboard.close_expired(SystemTime::now());
         guests.tidy(now);
     }
 }

@@ -182,6 +182,21 @@ impl Offices {
         self.seats.get(&conn)
     }
 
+    /// Every office, with its Agent and its Computers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, Option<ConnId>, impl Iterator<Item = ConnId>)> {
+        self.offices.iter().map(|(id, office)| (id, office.agent, office.computers.values().copied()))
+    }
+
+    /// How many offices there are.
+    pub(crate) fn len(&self) -> usize {
+        self.offices.len()
+    }
+
+    /// Who sits anywhere.
+    pub(crate) fn seats(&self) -> impl Iterator<Item = (ConnId, &Seat)> {
+        self.seats.iter().map(|(conn, seat)| (*conn, seat))
+    }
+
     /// Everybody in an office.
     pub(crate) fn members(&self, office: &str) -> impl Iterator<Item = ConnId> + '_ {
         self.offices.get(office).into_iter().flat_map(Office::members)

@@ -11,6 +11,8 @@ use axum::response::Response;
 
 use super::{json, origin, query_value};
 use crate::limits::guests::{Count, Guests};
+use crate::metrics::{Limit, Refusal};
+use crate::switchboard::{GOING_AWAY, Switchboard};
 use crate::wire::connection::Peer;
 
 /// Who is let through.
@@ -18,6 +20,7 @@ pub(crate) struct Door {
     pub(crate) on_loopback: bool,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) guests: Arc<Guests>,
+    pub(crate) switchboard: Arc<Switchboard>,
 }
 
 impl Door {
@@ -29,16 +32,31 @@ impl Door {
         if query_value(query, "sid").is_some() {
             return Ok(());
         }
-        version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref())
-            .map_err(|refusal| mismatch(&refusal))?;
-        let Some(Peer { address, .. }) = request.extensions().get::<Peer>() else { return Ok(()) };
-        match self.guests.enter(*address, Count::Session) {
+        if self.switchboard.is_ending() {
+            let body = ErrorBody::new(ErrorCode::Internal, GOING_AWAY).with("retry_after", 1);
+            return Err(json(StatusCode::SERVICE_UNAVAILABLE, &body).into());
+        }
+        let peer = request.extensions().get::<Peer>().cloned();
+        let ledger = &self.switchboard.ledger;
+        let refused = |refusal, why: &str| {
+            if let Some(Peer { address, .. }) = &peer {
+                ledger.refused(*address, refusal, why);
+            }
+        };
+        if let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
+            refused(Refusal::Version, &refusal.to_string());
+            return Err(mismatch(&refusal).into());
+        }
+        let Some(Peer { address, .. }) = &peer else { return Ok(()) };
+        match self.guests.enter(address.ip(), Count::Session) {
             Ok(guest) => {
                 request.extensions_mut().insert(Arc::new(guest));
                 Ok(())
             }
             Err(crowded) => {
                 tracing::warn!(%address, limit = crowded.limit, "too many sessions from one address");
+                ledger.limit(Limit::ConnectionsPerAddress);
+                refused(Refusal::Limit, &crowded.to_string());
                 let body = ErrorBody::new(ErrorCode::LimitExceeded, crowded.to_string()).with("limit", crowded.limit);
                 Err(json(StatusCode::TOO_MANY_REQUESTS, &body).into())
             }
@@ -51,6 +69,9 @@ impl Door {
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
         origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|stranger| {
             tracing::warn!(?host, ?origin, "{stranger}");
+            if let Some(Peer { address, .. }) = request.extensions().get() {
+                self.switchboard.ledger.refused(*address, Refusal::Origin, &stranger.to_string());
+            }
             json(StatusCode::FORBIDDEN, &ErrorBody::new(ErrorCode::Forbidden, stranger.to_string())).into()
         })
     }

@@ -19,7 +19,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use crate::ledger::Ledger;
 use crate::limits::guests::{Count, Crowded, Guests};
+use crate::metrics::{Limit, Refusal};
+use crate::tls::Tls;
 use crate::wire::connection::Peer;
 
 /// How long the head of a request may take to arrive.
@@ -34,7 +37,9 @@ const BREATHER: Duration = Duration::from_millis(100);
 /// What is done with connections.
 pub(crate) struct Listener {
     pub(crate) tcp: TcpListener,
+    pub(crate) tls: Option<Tls>,
     pub(crate) guests: Arc<Guests>,
+    pub(crate) ledger: Arc<Ledger>,
     /// How long data may stay unacknowledged before the system drops a connection.
     pub(crate) patience: Duration,
     pub(crate) stop: CancellationToken,
@@ -67,14 +72,32 @@ impl Listener {
         let guest = match self.guests.enter(from.ip(), Count::Connection) {
             Ok(guest) => guest,
             Err(crowded) => {
+                self.ledger.limit(Limit::ConnectionsPerAddress);
+                self.ledger.refused(from, Refusal::Limit, &crowded.to_string());
                 tracing::warn!(address = %from.ip(), limit = crowded.limit, "too many connections from one address");
-                self.tasks.spawn(turn_away(stream, crowded));
+                // Over TLS there is nothing to be said before a handshake, which is what is to be avoided.
+                if self.tls.is_none() {
+                    self.tasks.spawn(turn_away(stream, crowded));
+                }
                 return;
             }
         };
         let (http, router, stop) = (http.clone(), router.clone(), self.stop.clone());
+        let (tls, ledger) = (self.tls.clone(), self.ledger.clone());
         self.tasks.spawn(async move {
-            let peer = Peer { address: from.ip().to_canonical(), certificate: None };
+            let handshake = tokio::time::timeout(HEAD, secured(stream, tls));
+            let (stream, certificate) = match handshake.await {
+                Ok(Ok(secured)) => secured,
+                Ok(Err(error)) => {
+                    ledger.metrics.tls_failures.inc();
+                    return tracing::debug!(address = %from.ip(), %error, "TLS handshake failed");
+                }
+                Err(_) => {
+                    ledger.metrics.tls_failures.inc();
+                    return tracing::debug!(address = %from.ip(), "TLS handshake took too long");
+                }
+            };
+            let peer = Peer { address: (from.ip().to_canonical(), from.port()).into(), certificate };
             // Counted until it ends or becomes a websocket, which is counted as a session.
             let _guest = guest;
             let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
@@ -82,7 +105,7 @@ impl Listener {
                 let answer = router.clone().oneshot(request.map(Body::new));
                 async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
             });
-            let connection = http.serve_connection(TokioIo::new(Stream::Tcp(stream)), service).with_upgrades();
+            let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
             let mut connection = std::pin::pin!(connection);
             let outcome = tokio::select! {
                 outcome = connection.as_mut() => outcome,
@@ -95,6 +118,14 @@ impl Listener {
                 tracing::debug!(address = %from.ip(), error = %e, "connection ended");
             }
         });
+    }
+}
+
+/// The connection as it is read, and the subject of the client's certificate.
+async fn secured(stream: TcpStream, tls: Option<Tls>) -> io::Result<(Stream, Option<Arc<str>>)> {
+    match tls {
+        None => Ok((Stream::Tcp(stream), None)),
+        Some(tls) => tls.accept(stream).await.map(|(stream, subject)| (Stream::other(stream), subject)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod door;
 pub(crate) mod listener;
+mod operator;
 mod origin;
 
 use std::sync::Arc;
@@ -12,12 +13,14 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::routing::any;
 use serde::Serialize;
 
+use crate::auth::ApiKey;
 use crate::switchboard::to_json;
 use crate::wire::Wire;
 pub(crate) use door::Door;
+use operator::Desk;
 
 /// Clients in the field use either path.
 const PATHS: [&str; 4] = ["/smcp", "/smcp/", "/socket.io", "/socket.io/"];
@@ -28,11 +31,13 @@ struct Entrance {
     door: Arc<Door>,
 }
 
-/// All routes of the hub.
-pub(crate) fn router(engine: Arc<Engine<Wire>>, door: Door) -> Router {
-    let router = Router::new().route("/healthz", get(async || "ok\n"));
-    let entrance = Entrance { engine, door: Arc::new(door) };
-    PATHS.iter().fold(router, |router, path| router.route(path, any(enter))).with_state(entrance)
+/// All routes of the hub. `keys` are what operators show.
+pub(crate) fn router(engine: &Arc<Engine<Wire>>, door: Door, keys: Option<ApiKey>) -> Router {
+    let (door, switchboard) = (Arc::new(door), engine.handler().switchboard.clone());
+    let desk = Desk { engine: engine.clone(), switchboard, door: door.clone(), keys };
+    let entrance = Entrance { engine: engine.clone(), door };
+    let clients = PATHS.iter().fold(Router::new(), |router, path| router.route(path, any(enter)));
+    clients.with_state(entrance).merge(operator::routes(desk))
 }
 
 async fn enter(State(Entrance { engine, door }): State<Entrance>, mut request: Request) -> Response {

@@ -9,9 +9,9 @@ use crate::office::ConnId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct CallId(pub(crate) u64);
 
-/// One call that waits for its answer.
+/// One call that waits for its answer, and what is kept of it for afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct Call<A> {
     /// Who waits.
     pub(crate) agent: ConnId,
     /// Under which acknowledgement id of the Agent's own.
@@ -24,6 +24,8 @@ pub(crate) struct Call {
     pub(crate) deadline: Instant,
     /// Whether a cancellation means anything to the Computer.
     pub(crate) is_tool_call: bool,
+    /// What is written down about it when it is over.
+    pub(crate) account: A,
 }
 
 /// The Agent already runs a call under that key.
@@ -31,17 +33,23 @@ pub(crate) struct Call {
 pub(crate) struct AlreadyRunning;
 
 /// All calls in flight.
-#[derive(Debug, Default)]
-pub(crate) struct Calls {
-    calls: HashMap<CallId, Call>,
+#[derive(Debug)]
+pub(crate) struct Calls<A> {
+    calls: HashMap<CallId, Call<A>>,
     by_member: HashMap<ConnId, HashSet<CallId>>,
     running: HashSet<(ConnId, String)>,
     deadlines: BTreeSet<(Instant, CallId)>,
 }
 
-impl Calls {
+impl<A> Default for Calls<A> {
+    fn default() -> Self {
+        Self { calls: HashMap::new(), by_member: HashMap::new(), running: HashSet::new(), deadlines: BTreeSet::new() }
+    }
+}
+
+impl<A> Calls<A> {
     /// Registers a call before it is sent, so that the fastest answer finds its waiter.
-    pub(crate) fn start(&mut self, id: CallId, call: Call) -> Result<(), AlreadyRunning> {
+    pub(crate) fn start(&mut self, id: CallId, call: Call<A>) -> Result<(), AlreadyRunning> {
         if let Some(req_id) = &call.req_id
             && !self.running.insert((call.agent, req_id.clone()))
         {
@@ -55,7 +63,7 @@ impl Calls {
     }
 
     /// Takes the call that `computer` answers; an id that is not its own is nobody's.
-    pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<Call> {
+    pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<Call<A>> {
         if self.calls.get(&id)?.computer != computer {
             return None;
         }
@@ -63,13 +71,13 @@ impl Calls {
     }
 
     /// Takes every call in which a connection takes part, because it is gone.
-    pub(crate) fn of_departed(&mut self, conn: ConnId) -> Vec<Call> {
+    pub(crate) fn of_departed(&mut self, conn: ConnId) -> Vec<Call<A>> {
         let ids = self.by_member.remove(&conn).unwrap_or_default();
         ids.into_iter().filter_map(|id| self.end(id)).collect()
     }
 
     /// Takes every call whose time is over.
-    pub(crate) fn expired(&mut self, now: Instant) -> Vec<Call> {
+    pub(crate) fn expired(&mut self, now: Instant) -> Vec<Call<A>> {
         let mut expired = Vec::new();
         while let Some(&(deadline, id)) = self.deadlines.first()
             && deadline <= now
@@ -83,7 +91,7 @@ impl Calls {
     }
 
     /// Ends one call, whatever the reason.
-    pub(crate) fn end(&mut self, id: CallId) -> Option<Call> {
+    pub(crate) fn end(&mut self, id: CallId) -> Option<Call<A>> {
         let call = self.calls.remove(&id)?;
         self.deadlines.remove(&(call.deadline, id));
         if let Some(req_id) = &call.req_id {
@@ -105,6 +113,11 @@ impl Calls {
         self.by_member.get(&conn).map_or(0, HashSet::len)
     }
 
+    /// All calls, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Call<A>> {
+        self.calls.values()
+    }
+
     /// How many calls are in flight.
     pub(crate) fn len(&self) -> usize {
         self.calls.len()
@@ -120,11 +133,12 @@ mod tests {
     const COMPUTER: ConnId = ConnId(2);
     const OTHER: ConnId = ConnId(3);
 
-    fn call(req_id: &str, deadline: Instant) -> Call {
-        Call { agent: AGENT, ack: 7, computer: COMPUTER, req_id: Some(req_id.into()), deadline, is_tool_call: true }
+    fn call(req_id: &str, deadline: Instant) -> Call<()> {
+        let (req_id, account) = (Some(req_id.into()), ());
+        Call { agent: AGENT, ack: 7, computer: COMPUTER, req_id, deadline, is_tool_call: true, account }
     }
 
-    fn assert_empty(calls: &Calls) {
+    fn assert_empty(calls: &Calls<()>) {
         assert_eq!(calls.len(), 0);
         assert!(calls.by_member.is_empty() && calls.running.is_empty() && calls.deadlines.is_empty(), "{calls:?}");
     }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use a2c_protocol::office::MAX_NAME;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -54,6 +55,12 @@ pub(crate) struct Envelope<'a> {
     pub(crate) req_id: Option<String>,
     #[serde(default)]
     pub(crate) timeout: Option<a2c_protocol::seconds::Seconds>,
+    #[serde(borrow, default)]
+    tool_name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) traceparent: Option<&'a RawValue>,
 }
 
 /// The fields of an announcement that the hub writes: whatever else is in it is the members' business.
@@ -78,6 +85,12 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 impl<'a> Envelope<'a> {
+    /// The tool that is called, where it is named by a short string; what else it may be is for the Computer to judge.
+    pub(crate) fn tool(&self) -> Option<String> {
+        let raw = self.tool_name?.get();
+        (raw.len() <= MAX_NAME).then(|| serde_json::from_str(raw).ok()).flatten()
+    }
+
     /// Reads the envelope, or says which field is at fault.
     pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, String> {
         // The happy path is hot; only a fault pays for finding out where it is.

@@ -1,6 +1,6 @@
 //! What the hub keeps with each connection.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use axum::http::request::Parts;
 use bytes::Bytes;
 
 use crate::http::query_value;
+use crate::ledger::Ledger;
 use crate::limits::bucket::Bucket;
 use crate::limits::guests::Guest;
 use crate::limits::{Limits, Rate};
@@ -19,10 +20,13 @@ use crate::office::ConnId;
 /// How much faster than its rate a client may be before it is disconnected.
 const ABUSE: u32 = 10;
 
+/// How long a client that does too much is not written down again.
+const QUIET: Duration = Duration::from_secs(60);
+
 /// Where a request comes from: put into it by the listener.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
-    pub(crate) address: IpAddr,
+    pub(crate) address: SocketAddr,
     /// The subject of its certificate, where it had to show one.
     pub(crate) certificate: Option<Arc<str>>,
 }
@@ -33,6 +37,7 @@ pub(crate) struct Connection {
     pub(crate) version: Option<Version>,
     /// Set by a successful CONNECT.
     pub(crate) member: OnceLock<ConnId>,
+    pub(crate) ledger: Arc<Ledger>,
     state: Mutex<State>,
     _guest: Option<Arc<Guest>>,
 }
@@ -49,6 +54,8 @@ pub(crate) struct State {
     requests: Bucket,
     abuse: Bucket,
     joins: Bucket,
+    /// When the client was last written down as one that does too much.
+    offended: Option<Instant>,
 }
 
 /// A packet that is followed by attachments.
@@ -69,13 +76,14 @@ pub(crate) enum TooMuch {
 }
 
 impl Connection {
-    pub(crate) fn new(request: &Parts) -> Self {
+    pub(crate) fn new(request: &Parts, ledger: Arc<Ledger>) -> Self {
         let peer = request.extensions.get::<Peer>().cloned();
         let query = request.uri.query().unwrap_or_default();
         Self {
-            peer: peer.unwrap_or(Peer { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), certificate: None }),
+            peer: peer.unwrap_or(Peer { address: (Ipv4Addr::UNSPECIFIED, 0).into(), certificate: None }),
             version: query_value(query, version::VERSION_QUERY).and_then(|v| v.parse().ok()),
             member: OnceLock::new(),
+            ledger,
             state: Mutex::new(State { headers: request.headers.clone(), ..State::default() }),
             _guest: request.extensions.get::<Arc<Guest>>().cloned(),
         }
@@ -93,6 +101,16 @@ impl Connection {
         let tenfold = Rate { count: rate.count.saturating_mul(ABUSE), ..rate };
         state.abuse.take(tenfold, now).map_err(|_| TooMuch::Abuse)?;
         Err(TooMuch::Wait(wait))
+    }
+
+    /// Whether it is worth writing down that this client does too much: once in a while, however much that is.
+    pub(crate) fn is_news(&self, now: Instant) -> bool {
+        let mut state = self.state();
+        let is_news = state.offended.is_none_or(|at| now.saturating_duration_since(at) > QUIET);
+        if is_news {
+            state.offended = Some(now);
+        }
+        is_news
     }
 
     /// Counts an attempt to join; says how long to wait.

@@ -10,7 +10,7 @@ pub(crate) mod outbox;
 mod packet;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use a2c_engineio::{CloseReason, Handler, Outgoing, Socket, Text};
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
@@ -21,9 +21,12 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{self, Authenticate};
+use crate::ledger::Who;
 use crate::limits::Limits;
 use crate::limits::guests::Guests;
-use crate::switchboard::{Newcomer, Switchboard};
+use crate::metrics::{Limit, Refusal};
+use crate::office::ConnId;
+use crate::switchboard::{GOING_AWAY, Member, Switchboard};
 use connection::{Connection, Partial, TooMuch};
 use outbox::Outbox;
 pub(crate) use packet::Packet;
@@ -51,11 +54,12 @@ impl Handler for Wire {
     type Data = Connection;
 
     fn opened(&self, request: &Parts) -> Connection {
-        Connection::new(request)
+        Connection::new(request, self.switchboard.ledger.clone())
     }
 
     fn closed(&self, socket: &Arc<EngineSocket>, reason: CloseReason) {
         if reason == CloseReason::Slow {
+            self.switchboard.ledger.metrics.slow_members.inc();
             tracing::warn!(address = %socket.data.peer.address, "a member reads too slowly and is disconnected");
         }
         if let Some(&conn) = socket.data.member.get() {
@@ -64,6 +68,7 @@ impl Handler for Wire {
     }
 
     fn text(&self, socket: &Arc<EngineSocket>, text: Text) {
+        self.switchboard.ledger.metrics.received_bytes.add(text.len() as u64);
         let gathering = socket.data.state().partial.is_some();
         if gathering {
             return protocol_error(socket, "text where an attachment was due");
@@ -79,6 +84,7 @@ impl Handler for Wire {
     }
 
     fn binary(&self, socket: &Arc<EngineSocket>, data: Bytes) {
+        self.switchboard.ledger.metrics.received_bytes.add(data.len() as u64);
         let mut state = socket.data.state();
         match &mut state.partial {
             None => {
@@ -130,6 +136,7 @@ impl Wire {
             return protocol_error(socket, "far too many attachments");
         }
         socket.data.state().partial = Some(Partial::Skipping { remaining: expected });
+        self.switchboard.ledger.limit(Limit::Attachments);
         let message = format!("{expected} attachments are over the limit of {limit}");
         let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
         self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
@@ -152,6 +159,7 @@ impl Wire {
             (Kind::Event, Some(conn)) => match socket.data.request(&self.limits) {
                 Ok(()) => self.switchboard.event(conn, socket, packet),
                 Err(TooMuch::Wait(wait)) => {
+                    self.offended(socket, conn);
                     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
                     let message = format!("too many requests: wait {seconds} s");
                     let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds);
@@ -171,6 +179,15 @@ impl Wire {
         }
     }
 
+    /// A client makes more requests than it may.
+    fn offended(&self, socket: &EngineSocket, conn: ConnId) {
+        self.switchboard.ledger.limit(Limit::RequestsPerSecond);
+        if socket.data.is_news(Instant::now()) {
+            tracing::warn!(address = %socket.data.peer.address, "too many requests on one connection");
+            self.switchboard.offended(conn, "requests_per_second");
+        }
+    }
+
     /// Admits a client: from the moment it reads our CONNECT, everything it sends finds its handler, because the
     /// member is registered before that packet is queued.
     fn connect(&self, auth: &str, socket: &Arc<EngineSocket>) {
@@ -184,24 +201,39 @@ impl Wire {
             std::mem::take(&mut state.headers)
         };
         let address = connection.peer.address;
+        let refuse = |refusal, why: &str, told: &str| {
+            tracing::warn!(%address, why, "a client was refused");
+            self.switchboard.ledger.refused(address, refusal, why);
+            connect_error(socket, NAMESPACE, told);
+        };
+        if self.switchboard.is_ending() {
+            return connect_error(socket, NAMESPACE, GOING_AWAY);
+        }
+        if self.guests.is_locked_out(address.ip(), now) {
+            connection.state().is_refused = true;
+            return refuse(Refusal::Limit, "too many wrong credentials from this address", "401");
+        }
         let claim = auth::Claim {
             headers: &headers,
             payload: auth,
             certificate: connection.peer.certificate.as_deref(),
-            address,
-            now: std::time::SystemTime::now(),
+            address: address.ip(),
+            now: SystemTime::now(),
         };
-        if self.guests.is_locked_out(address, now) {
-            connection.state().is_refused = true;
-            return connect_error(socket, NAMESPACE, "401");
-        }
-        if let Err(refused) = self.auth.authenticate(&claim) {
-            tracing::warn!(%address, %refused, "a client was refused");
-            self.guests.failed(address, now);
-            connection.state().is_refused = true;
-            return connect_error(socket, NAMESPACE, "401");
-        }
+        let pass = match self.auth.authenticate(&claim) {
+            Ok(pass) => pass,
+            Err(refused) => {
+                self.guests.failed(address.ip(), now);
+                connection.state().is_refused = true;
+                return refuse(Refusal::Auth, &refused.to_string(), "401");
+            }
+        };
         let role = match role_of(auth) {
+            Ok(Some(role)) if !pass.permits_role(role) => {
+                connection.state().is_refused = true;
+                let told = format!("403 this credential does not permit the role {role}");
+                return refuse(Refusal::Auth, &told, &told);
+            }
             Ok(role) => role,
             Err(reason) => {
                 connection.state().headers = headers;
@@ -212,8 +244,9 @@ impl Wire {
         // Not the Engine.IO id: that one is what a polling client proves itself with, and members see this one.
         let sid = uuid::Uuid::new_v4().simple().to_string();
         let welcome = serde_json::json!({ "sid": sid }).to_string();
-        let version = connection.version;
-        let conn = self.switchboard.admit(Newcomer { sid, role, version, outbox: outbox.clone() });
+        let who = Who { sid: sid.into(), subject: pass.subject().into(), address };
+        let (version, since) = (connection.version, now);
+        let conn = self.switchboard.admit(Member { who, pass, role, version, outbox: outbox.clone(), since });
         if connection.member.set(conn).is_err() {
             self.switchboard.disconnected(conn, "connected twice");
             return;

@@ -1,0 +1,142 @@
+//! What an operator asks: is it there, is it ready, what does it count, who is on it; and sending somebody away.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use a2c_engineio::Engine;
+use a2c_protocol::{ErrorBody, ErrorCode};
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get};
+
+use super::door::Door;
+use super::{json, query_value};
+use crate::audit::Decision;
+use crate::auth::{ApiKey, Authenticate as _, Claim};
+use crate::metrics;
+use crate::switchboard::Switchboard;
+use crate::wire::Wire;
+use crate::wire::connection::Peer;
+
+/// Headers of a proxy: whoever is behind it is not on this machine, although the connection comes from there.
+const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+
+/// What operators are served with, and how they are known.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    pub(crate) engine: Arc<Engine<Wire>>,
+    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) door: Arc<Door>,
+    /// Their keys; without any, whoever is on this machine is one, as long as the hub listens for this machine only.
+    pub(crate) keys: Option<ApiKey>,
+}
+
+/// Who an operator is, for the audit.
+#[derive(Clone)]
+struct Operator {
+    subject: String,
+    peer: Option<Peer>,
+}
+
+/// The routes for operators.
+pub(crate) fn routes(desk: Desk) -> Router {
+    let guarded = Router::new()
+        .route("/metrics", get(numbers))
+        .route("/admin/offices", get(offices))
+        .route("/admin/members", get(members))
+        .route("/admin/members/{sid}", delete(dismiss))
+        .route("/admin/calls", get(calls))
+        .layer(from_fn_with_state(desk.clone(), guard));
+    let open = Router::new().route("/healthz", get(async || "ok\n")).route("/readyz", get(ready));
+    guarded.merge(open).with_state(desk)
+}
+
+async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Response {
+    if let Err(refusal) = desk.door.judge_origin(&request) {
+        return *refusal;
+    }
+    match desk.recognise(&request) {
+        Ok(operator) => {
+            request.extensions_mut().insert(operator);
+            next.run(request).await
+        }
+        Err(why) => {
+            if let Some(peer) = request.extensions().get::<Peer>() {
+                let action = format!("{} {}", request.method(), request.uri().path());
+                desk.switchboard.ledger.admin("", peer.address, &action, Decision::Refused);
+            }
+            let mut response = json(StatusCode::UNAUTHORIZED, &ErrorBody::new(ErrorCode::Unauthorized, why));
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+            response
+        }
+    }
+}
+
+impl Desk {
+    fn recognise(&self, request: &Request) -> Result<Operator, &'static str> {
+        let peer = request.extensions().get::<Peer>().cloned();
+        let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
+        let Some(keys) = &self.keys else {
+            return if is_local && self.door.on_loopback && !is_forwarded(request.headers()) {
+                Ok(Operator { subject: "local".into(), peer })
+            } else {
+                Err("this is for operators: start the hub with an admin token and show it as a bearer token")
+            };
+        };
+        let claim = Claim {
+            headers: request.headers(),
+            payload: "",
+            certificate: None,
+            address: peer.as_ref().map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip()),
+            now: SystemTime::now(),
+        };
+        let pass = keys.authenticate(&claim).map_err(|_| "show the admin token as a bearer token")?;
+        Ok(Operator { subject: pass.subject().to_owned(), peer })
+    }
+}
+
+fn is_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDED.iter().any(|name| headers.contains_key(*name))
+}
+
+async fn ready(State(desk): State<Desk>) -> Response {
+    if desk.switchboard.is_ending() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "going away\n").into_response();
+    }
+    "ready\n".into_response()
+}
+
+async fn numbers(State(desk): State<Desk>) -> Response {
+    let text = desk.switchboard.ledger.metrics.text(desk.switchboard.snapshot(desk.engine.sessions()));
+    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response()
+}
+
+async fn offices(State(desk): State<Desk>) -> Response {
+    json(StatusCode::OK, &desk.switchboard.office_views())
+}
+
+async fn members(State(desk): State<Desk>, request: Request) -> Response {
+    let office = query_value(request.uri().query().unwrap_or_default(), "office_id");
+    json(StatusCode::OK, &desk.switchboard.member_views(office.as_deref()))
+}
+
+async fn calls(State(desk): State<Desk>) -> Response {
+    json(StatusCode::OK, &desk.switchboard.call_views(Instant::now()))
+}
+
+async fn dismiss(State(desk): State<Desk>, Path(sid): Path<String>, request: Request) -> Response {
+    let found = desk.switchboard.dismiss(&sid);
+    if let Some(Operator { subject, peer: Some(peer) }) = request.extensions().get() {
+        let decision = if found { Decision::Allowed } else { Decision::Failed };
+        tracing::info!(subject, sid, found, "an operator disconnects a member");
+        desk.switchboard.ledger.admin(subject, peer.address, &format!("disconnect {sid}"), decision);
+    }
+    if found {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let error = ErrorBody::new(ErrorCode::NotFound, "no member has this sid: see /admin/members");
+    json(StatusCode::NOT_FOUND, &error)
+}

@@ -1,0 +1,179 @@
+//! Requests to Computers, and their answers.
+
+use std::borrow::Cow;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use a2c_engineio::Full;
+use a2c_protocol::office::MAX_NAME;
+use a2c_protocol::seconds::Seconds;
+use a2c_protocol::{ErrorBody, ErrorCode, event};
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::reply::{Reply, event_packet};
+use super::state::refusal_of;
+use super::{Sender, Switchboard, brief};
+use crate::ledger::{End, Request};
+use crate::metrics::{Limit, Outcome};
+use crate::office::ConnId;
+use crate::route::calls::{AlreadyRunning, Call, CallId};
+use crate::route::envelope::{Envelope, stamp};
+use crate::wire::Packet;
+
+/// How much longer than its own limit a tool call may take before the hub gives up on the Computer.
+const GRACE: Duration = Duration::from_secs(5);
+
+impl Switchboard {
+    /// Passes a request on to the Computer it names. The call is registered before it is sent.
+    pub(super) fn route(
+        &self,
+        sender: &Sender<'_>,
+        event: &str,
+        payload: &RawValue,
+        packet: Packet<'_>,
+    ) -> Result<(), ErrorBody> {
+        let (conn, bytes) = (sender.conn, packet.size());
+        let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(event)));
+        let envelope = Envelope::parse(payload).map_err(malformed)?;
+        let computer_name = envelope.computer_name().map_err(malformed)?;
+        if computer_name.len() > MAX_NAME {
+            return Err(malformed(format!("field `computer`: no name is longer than {MAX_NAME} bytes")));
+        }
+        if envelope.req_id.as_ref().is_some_and(|id| id.len() > MAX_NAME) {
+            return Err(malformed(format!("field `req_id`: is longer than {MAX_NAME} bytes")));
+        }
+        if self.is_ending() {
+            return Err(ErrorBody::new(ErrorCode::Internal, super::GOING_AWAY));
+        }
+        let limit = match envelope.timeout.map(Seconds::duration) {
+            Some(own) => own + GRACE,
+            None => self.call_timeout,
+        };
+        let id = CallId(self.next.fetch_add(1, Ordering::Relaxed));
+
+        let (computer, seat) = {
+            let state = self.state();
+            let computer = state.offices.computer(conn, &computer_name).map_err(|e| refusal_of(&e, &computer_name))?;
+            (computer, state.seat(conn)?.clone())
+        };
+        let mut stamped = stamp(payload.get(), "agent", envelope.agent, &seat.name);
+        let span = self.ledger.span(envelope.traceparent.map(|raw| raw.get().trim_matches('"')));
+        if let Some(span) = span {
+            let context = span.context().to_string();
+            stamped = Cow::Owned(match &stamped {
+                Cow::Borrowed(text) => stamp(text, "traceparent", envelope.traceparent, &context).into_owned(),
+                Cow::Owned(text) => restamp(text, "traceparent", &context).map_err(malformed)?,
+            });
+        }
+        let rest = rest_of(&packet, stamped);
+        let packet = event_packet(event, sender.reply.id.map(|_| id.0), rest, packet.attachments);
+
+        // Registered and queued in one step: whoever leaves from here on ends a call that is on its way.
+        let mut state = self.state();
+        let gone = || ErrorBody::computer_not_found(&computer_name);
+        if state.offices.computer(conn, &computer_name) != Ok(computer) {
+            return Err(gone());
+        }
+        let outbox = state.members.get(&computer).ok_or_else(gone)?.outbox.clone();
+        if let Some(ack) = sender.reply.id {
+            let max_calls = self.limits.max_calls;
+            if state.calls.of(conn) >= max_calls {
+                self.ledger.limit(Limit::CallsInFlight);
+                let message = format!("{max_calls} calls of this agent are in flight: wait for some of them");
+                return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", max_calls));
+            }
+            let who = &state.members.get(&conn).ok_or_else(gone)?.who;
+            let account = self.ledger.open(&Request {
+                event,
+                who,
+                agent: &seat,
+                computer: &computer_name,
+                tool: envelope.tool().as_deref(),
+                req_id: envelope.req_id.as_deref(),
+                arguments: envelope.params.map(RawValue::get),
+                bytes,
+                span,
+            });
+            let is_tool_call = event == event::TOOL_CALL;
+            let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
+            let call = Call { agent, ack, computer, req_id, deadline, is_tool_call, account };
+            state.calls.start(id, call).map_err(|AlreadyRunning| {
+                let message = "a call with this req_id is still running: use a new one for each call";
+                malformed(format!("field `req_id`: {message}"))
+            })?;
+        }
+        outbox.try_send(packet).map_err(|Full| {
+            state.calls.end(id);
+            self.ledger.limit(Limit::Backlog);
+            let message = format!("Computer '{computer_name}' has too many requests waiting: try again later");
+            ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
+        })
+    }
+
+    /// Passes an answer back to the Agent that waits for it; says whether somebody did.
+    pub(crate) fn ack(&self, conn: ConnId, packet: Packet<'_>) -> bool {
+        let Some(id) = packet.frame.id else { return false };
+        let (call, outbox) = {
+            let mut state = self.state();
+            let Some(call) = state.calls.answered(CallId(id), conn) else {
+                tracing::debug!(?conn, id, "an answer that nobody waits for");
+                self.ledger.metrics.unclaimed_answers.inc();
+                return false;
+            };
+            let outbox = state.members.get(&call.agent).map(|agent| agent.outbox.clone());
+            (call, outbox)
+        };
+        let bytes = packet.size();
+        let checked = self.check_size(&packet).and_then(|()| check_answer(packet.frame.body));
+        if let Some(outbox) = outbox {
+            let reply = Reply { outbox, id: Some(call.ack) };
+            match &checked {
+                Ok(()) => reply.pass(packet.from(packet.frame.body), packet.attachments),
+                Err(error) => reply.json(error),
+            }
+        }
+        let end = match checked {
+            Ok(()) => End::answered(bytes),
+            Err(error) => End::with(Outcome::of(error.code), error.code),
+        };
+        self.ledger.close(call.account, end);
+        self.check_idle();
+        true
+    }
+
+    /// Answers every call whose time is over.
+    pub(crate) fn expire(&self, now: Instant) {
+        let mut state = self.state();
+        for call in state.calls.expired(now) {
+            let name = state.offices.seat(call.computer).map(|s| s.name.to_string()).unwrap_or_default();
+            let message = format!("Computer '{name}' did not answer in time");
+            let error = ErrorBody::new(ErrorCode::Timeout, message).with("computer", name);
+            state.answer(call, &error, Outcome::TimedOut, &self.ledger);
+        }
+        drop(state);
+        self.check_idle();
+    }
+}
+
+/// An argument and the bracket that closes the arguments; where nothing was stamped, a slice of the packet it came in.
+pub(super) fn rest_of(packet: &Packet<'_>, stamped: Cow<'_, str>) -> Bytes {
+    match stamped {
+        Cow::Borrowed(payload) => packet.from(payload),
+        Cow::Owned(payload) => (payload + "]").into(),
+    }
+}
+
+/// Stamps what was stamped before.
+fn restamp(object: &str, key: &str, value: &str) -> Result<String, String> {
+    let raw: &RawValue = serde_json::from_str(object).map_err(|e| e.to_string())?;
+    Ok(stamp(raw.get(), key, Envelope::parse(raw)?.traceparent, value).into_owned())
+}
+
+/// An answer is one JSON object; anything else would reach an Agent that cannot know what to make of it.
+fn check_answer(body: &str) -> Result<(), ErrorBody> {
+    match serde_json::from_str::<Vec<&RawValue>>(body).as_deref() {
+        Ok([first, ..]) if first.get().starts_with('{') => Ok(()),
+        _ => Err(ErrorBody::new(ErrorCode::Internal, "the computer's answer is not a JSON object")),
+    }
+}

@@ -1,0 +1,113 @@
+//! Joining, leaving, and who is there.
+
+use a2c_protocol::notification::OfficeChange;
+use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, SessionInfo};
+use a2c_protocol::{ErrorBody, ErrorCode, Role, event, request};
+use serde_json::value::RawValue;
+
+use super::state::{Member, State};
+use super::{Sender, Switchboard};
+use crate::office::{ConnId, Joined, Seat};
+
+impl Switchboard {
+    pub(super) fn join(&self, conn: ConnId, payload: &RawValue) -> Result<(), ErrorBody> {
+        let JoinOfficeReq { role, name, office_id } = request::decode(payload.get())?;
+        let wanted = Seat { office: office_id.into(), role, name: name.into() };
+        let mut state = self.state();
+        let outcome = self.seat(&mut state, conn, &wanted);
+        if let Some(member) = state.members.get(&conn) {
+            match &outcome {
+                Ok(()) => self.ledger.joined(&member.who, &wanted),
+                Err(refusal) => self.ledger.join_refused(&member.who, &wanted, &refusal.message),
+            }
+        }
+        outcome
+    }
+
+    fn seat(&self, state: &mut State, conn: ConnId, wanted: &Seat) -> Result<(), ErrorBody> {
+        let Seat { office, role, name } = wanted;
+        let Some(member) = state.members.get(&conn) else { return Ok(()) };
+        permits(member, wanted).map_err(|message| ErrorBody::new(ErrorCode::Forbidden, message))?;
+        if self.is_ending() {
+            return Err(ErrorBody::new(ErrorCode::Internal, super::GOING_AWAY));
+        }
+        let joined = state
+            .offices
+            .join(conn, *role, name, office)
+            .map_err(|refusal| ErrorBody::new(ErrorCode::Forbidden, refusal.to_string()))?;
+        if let Some(member) = state.members.get_mut(&conn) {
+            member.role = Some(*role);
+        }
+        if let Joined::Entered { left } = joined {
+            if let Some(seat) = left {
+                tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, "moved out");
+                state.departed(conn, &seat, &self.ledger);
+                if let Some(member) = state.members.get(&conn) {
+                    self.ledger.left(&member.who, &seat, "moved");
+                }
+            }
+            tracing::info!(office = &**office, %role, name = &**name, "joined");
+            let change = OfficeChange::of(office, *role, name);
+            state.tell_others(conn, office, event::NOTIFY_ENTER_OFFICE, &change);
+            self.ledger.metrics.broadcasts.inc();
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave(&self, conn: ConnId, payload: &RawValue) -> Result<(), ErrorBody> {
+        let request: LeaveOfficeReq = request::decode(payload.get())?;
+        let mut state = self.state();
+        let seat = state
+            .offices
+            .leave(conn, &request.office_id)
+            .map_err(|refusal| ErrorBody::new(ErrorCode::OtherOffice, refusal.to_string()))?;
+        tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, "left");
+        state.departed(conn, &seat, &self.ledger);
+        if let Some(member) = state.members.get(&conn) {
+            self.ledger.left(&member.who, &seat, "left");
+        }
+        Ok(())
+    }
+
+    pub(super) fn list_room(&self, sender: &Sender<'_>, payload: &RawValue) -> Result<(), ErrorBody> {
+        let request: ListRoomReq = request::decode(payload.get())?;
+        let state = self.state();
+        let seat = state.seat(sender.conn)?;
+        if *seat.office != *request.office_id {
+            let message = "the members of another office are not shown: ask for your own";
+            return Err(ErrorBody::new(ErrorCode::OtherOffice, message));
+        }
+        let info = |member: ConnId| {
+            let (seat, known) = (state.offices.seat(member)?, state.members.get(&member)?);
+            Some(SessionInfo {
+                sid: known.who.sid.to_string(),
+                name: seat.name.to_string(),
+                role: seat.role,
+                office_id: seat.office.to_string(),
+                a2c_version: known.version,
+            })
+        };
+        let mut sessions: Vec<_> = state.offices.members(&seat.office).filter_map(info).collect();
+        drop(state);
+        sessions.sort_by(|a, b| (a.role.as_str(), &a.name).cmp(&(b.role.as_str(), &b.name)));
+        sender.reply.json(&ListRoomRet { sessions, req_id: request.req_id });
+        Ok(())
+    }
+}
+
+/// Whether a member may take a seat, by its own word and by its pass.
+fn permits(member: &Member, wanted: &Seat) -> Result<(), String> {
+    let Seat { office, role, name } = wanted;
+    if let Some(own) = member.role
+        && own != *role
+    {
+        return Err(format!("this connection is of role {own}: it cannot join as {role}"));
+    }
+    let what = match &member.pass {
+        pass if !pass.permits_role(*role) => format!("the role {}", Role::as_str(*role)),
+        pass if !pass.permits_office(office) => format!("office '{office}'"),
+        pass if !pass.permits_name(name) => format!("the name '{name}'"),
+        _ => return Ok(()),
+    };
+    Err(format!("this credential does not permit {what}: ask the operator of the hub"))
+}
