@@ -167,7 +167,7 @@ mod tests {
                 let before = pieces.len();
                 pieces.write_with(|slices| {
                     let n = slices.first().map_or(0, |s| s.len().min(step));
-                    got.extend_from_slice(&slices.first().map_or(&[][..], |s| &s[..n]));
+                    got.extend_from_slice(slices.first().map_or(&[][..], |s| &s[..n]));
                     ((), n)
                 });
                 prop_assert!(pieces.len() <= before);

@@ -67,3 +67,49 @@ async fn a_dropped_hub_is_gone_as_well() {
     };
     within("the port", listening).await;
 }
+
+#[tokio::test]
+async fn calls_in_flight_come_to_their_end_and_nothing_new_begins() {
+    let hub = hub().await;
+    let mut agent = Member::agent(&hub, "a", "o").await;
+    let mut computer = Member::computer(&hub, "c", "o").await;
+    agent.told("notify:enter_office").await;
+    let asked = agent.asking("client:tool_call", json!({"computer": "c", "req_id": "r"}));
+    let ack = computer.event("client:tool_call").await.ack.unwrap();
+    let (address, target) = (hub.address(), "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0");
+    let ending = tokio::spawn(hub.shutdown());
+    // From the first refusal on, the hub is ending.
+    let refused = within("a hub that takes nothing new", async {
+        loop {
+            let answer = agent.ask("client:tool_call", json!({"computer": "c", "req_id": "r2"}));
+            tokio::select! {
+                answer = answer => break answer,
+                event = computer.event("client:tool_call") => drop(event.ack),
+            }
+        }
+    })
+    .await;
+    assert_eq!(refused["code"], 500, "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("going away"), "{refused}");
+    let (status, ..) = crate::support::http_at(address, "GET", target, "", "").await;
+    assert!(status.contains("503"), "{status}");
+    let (status, _, body) = crate::support::http_at(address, "GET", "/readyz", "", "").await;
+    assert!(status.contains("503") && body.contains("going away"), "{status}");
+
+    ack.send(a2c_socketio::Payload::json(&json!({"content": ["late"]})).unwrap()).await.unwrap();
+    assert_eq!(asked.await.unwrap(), json!({"content": ["late"]}), "the call that was running is answered");
+    assert_eq!(agent.told("notify:leave_office").await, json!({"office_id": "o", "computer": "c"}));
+    agent.disconnected().await;
+    within("the shutdown", ending).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_end_is_not_waited_for_forever() {
+    let hub = crate::support::hub_with(|config| config.drain = std::time::Duration::from_millis(200)).await;
+    let agent = Member::agent(&hub, "a", "o").await;
+    let mut computer = Member::computer(&hub, "c", "o").await;
+    let asked = agent.asking("client:tool_call", json!({"computer": "c", "req_id": "r"}));
+    computer.event("client:tool_call").await;
+    within("the shutdown", hub.shutdown()).await;
+    assert_eq!(asked.await.unwrap()["code"], 404);
+}

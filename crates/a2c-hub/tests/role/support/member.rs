@@ -19,7 +19,12 @@ pub(crate) struct Member {
 impl Member {
     /// Options that the hub accepts: websocket, our version, no role.
     pub(crate) fn options(hub: &Hub) -> Options {
-        Options::new(hub.url())
+        Self::options_for(hub.url())
+    }
+
+    /// The same, for a hub that is asked for under another name.
+    pub(crate) fn options_for(url: String) -> Options {
+        Options::new(url)
             .path("/smcp")
             .namespace("/smcp")
             .query("a2c_version", "0.2.0")
@@ -102,6 +107,11 @@ impl Member {
         let mut names: Vec<_> = sessions.iter().map(|s| word(&s["role"]) + " " + &word(&s["name"])).collect();
         names.sort();
         names
+    }
+
+    /// The next thing that arrives; nothing once it is all over.
+    pub(crate) async fn next(&mut self) -> Option<Incoming> {
+        within("anything", self.inbox.recv()).await
     }
 
     /// The next thing that arrives, which must be an event.

@@ -10,7 +10,7 @@ use a2c_protocol::ErrorBody;
 use serde_json::{Value, json};
 
 pub(crate) use member::{Member, json_text};
-pub(crate) use stranger::{Stranger, http};
+pub(crate) use stranger::{Stranger, http, http_at};
 
 /// Longer than anything here takes; only a failing test ever waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,5 +1,7 @@
 //! A client that speaks in frames: it may send anything, at any time, and may vanish.
 
+use std::net::SocketAddr;
+
 use a2c_hub::Hub;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
@@ -34,6 +36,13 @@ impl Stranger {
             tokio_tungstenite::client_async(url, stream).await.unwrap().0
         };
         Self { socket: within("the websocket handshake", handshake).await, next_id: 0 }
+    }
+
+    /// Whether a websocket without TLS gets nowhere.
+    pub(crate) async fn is_refused(hub: &Hub) -> bool {
+        let url = format!("ws://{}/smcp/?EIO=4&transport=websocket&a2c_version=0.2.0", hub.address());
+        let stream = TcpStream::connect(hub.address()).await.unwrap();
+        within("a refusal", tokio_tungstenite::client_async(url, stream)).await.is_err()
     }
 
     /// Opens a session and is let in.
@@ -148,8 +157,19 @@ impl Stranger {
 
 /// One HTTP/1.1 exchange on a connection of its own: status line, headers in lower case, body.
 pub(crate) async fn http(hub: &Hub, method: &str, target: &str, headers: &str, body: &str) -> (String, String, String) {
+    http_at(hub.address(), method, target, headers, body).await
+}
+
+/// The same, where only the address is known.
+pub(crate) async fn http_at(
+    address: SocketAddr,
+    method: &str,
+    target: &str,
+    headers: &str,
+    body: &str,
+) -> (String, String, String) {
     let exchange = async {
-        let mut stream = TcpStream::connect(hub.address()).await.unwrap();
+        let mut stream = TcpStream::connect(address).await.unwrap();
         let length = body.len();
         let request =
             format!("{method} {target} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n{headers}\r\n{body}");

@@ -1,0 +1,64 @@
+//! What a credential permits: roles, offices, names, and for how long.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use a2c_hub::Hub;
+use a2c_hub::auth::{Authenticate, Claim, Pass, Refused};
+use a2c_protocol::Role;
+use a2c_socketio::ConnectError;
+use serde_json::json;
+
+use crate::support::{Member, deserted, hub_with, within};
+
+/// Everybody gets the same pass.
+struct Everybody(Pass);
+
+impl Authenticate for Everybody {
+    fn authenticate(&self, _: &Claim<'_>) -> Result<Pass, Refused> {
+        Ok(self.0.clone())
+    }
+
+    fn kind(&self) -> &'static str {
+        "test"
+    }
+}
+
+async fn hub_for(pass: Pass) -> Hub {
+    hub_with(|config| config.auth = Arc::new(Everybody(pass))).await
+}
+
+#[tokio::test]
+async fn a_role_that_is_not_permitted_is_refused_at_connect_and_at_join() {
+    let hub = hub_for(Pass::new("ci").only_roles([Role::Computer])).await;
+    let claimed = Member::connect_with(Member::options(&hub).auth(json!({"role": "agent"}))).await;
+    match claimed.err() {
+        Some(ConnectError::Refused(refusal)) => {
+            assert_eq!(refusal.message().unwrap(), "403 this credential does not permit the role agent");
+        }
+        other => panic!("{other:?}"),
+    }
+    let undecided = Member::connect(&hub).await;
+    assert!(undecided.refused_join("agent", "a", "o").await.contains("the role agent"));
+    assert_eq!(undecided.join("computer", "c", "o").await, (true, None));
+}
+
+#[tokio::test]
+async fn offices_and_names_are_permitted_by_pattern() {
+    let hub = hub_for(Pass::new("ci").only_offices(["ci-*"]).only_names(["runner-?"])).await;
+    let member = Member::connect(&hub).await;
+    assert!(member.refused_join("computer", "runner-1", "board").await.contains("office 'board'"));
+    assert!(member.refused_join("computer", "desk", "ci-7").await.contains("the name 'desk'"));
+    assert_eq!(member.join("computer", "runner-1", "ci-7").await, (true, None));
+    // A move is a join: the old seat stays.
+    assert!(member.refused_join("computer", "runner-1", "board").await.contains("office 'board'"));
+    assert_eq!(member.roll("ci-7").await, ["computer runner-1"]);
+}
+
+#[tokio::test]
+async fn a_connection_does_not_outlive_its_pass() {
+    let hub = hub_for(Pass::new("guest").until(SystemTime::now() + Duration::from_millis(1500))).await;
+    let mut member = Member::computer(&hub, "c", "o").await;
+    within("the end of the pass", member.disconnected()).await;
+    deserted(&hub).await;
+}
