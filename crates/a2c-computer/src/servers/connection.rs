@@ -234,10 +234,12 @@ async fn serve(shared: &Arc<Shared>, filled: &Filled, stop: &CancellationToken) 
             status = process.exited() => {
                 // What it said before it ended is still to be read.
                 let _ = tokio::time::timeout(LAST_WORDS, &mut talk).await;
-                Err(match status {
-                    Ok(status) => format!("it ended with {status}"),
-                    Err(error) => error.to_string(),
-                })
+                match status {
+                    // It may be faster to go than we are to notice that we sent it away.
+                    _ if stop.is_cancelled() => Ok(()),
+                    Ok(status) => Err(format!("it ended with {status}")),
+                    Err(error) => Err(error.to_string()),
+                }
             }
         }
     };

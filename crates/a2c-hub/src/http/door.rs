@@ -24,9 +24,8 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Judges a request before the engine sees it.
+    /// Judges a request, whose origin was judged, before the engine sees it.
     pub(crate) fn admit(&self, request: &mut Request) -> Result<(), Box<Response>> {
-        self.judge_origin(request)?;
         let query = request.uri().query().unwrap_or_default();
         // Later requests of an open session are known by their sid and need not repeat the version.
         if query_value(query, "sid").is_some() {

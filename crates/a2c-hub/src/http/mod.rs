@@ -11,7 +11,7 @@ use a2c_engineio::Engine;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use serde::Serialize;
@@ -41,10 +41,29 @@ pub(crate) fn router(engine: &Arc<Engine<Wire>>, door: Door, keys: Option<ApiKey
 }
 
 async fn enter(State(Entrance { engine, door }): State<Entrance>, mut request: Request) -> Response {
-    match door.admit(&mut request) {
+    if let Err(refusal) = door.judge_origin(&request) {
+        return *refusal;
+    }
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let is_preflight = origin.is_some() && request.method() == Method::OPTIONS;
+    let mut response = match door.admit(&mut request) {
+        _ if is_preflight => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => engine.handle(request).await.map(Body::new),
         Err(refusal) => *refusal,
+    };
+    if let Some(origin) = origin {
+        share(response.headers_mut(), origin);
     }
+    response
+}
+
+/// Lets a web page that may use the hub read the answer: browsers ask for that where a page polls.
+fn share(headers: &mut HeaderMap, origin: HeaderValue) {
+    const MAY_SEND: HeaderValue = HeaderValue::from_static("authorization, content-type, x-api-key, access_token");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, MAY_SEND);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+    headers.insert(header::VARY, HeaderValue::from_static("origin"));
 }
 
 fn json(status: StatusCode, body: &impl Serialize) -> Response {

@@ -158,3 +158,16 @@ async fn before_it_is_let_in_a_stranger_may_say_little() {
     }
     deserted(&hub).await;
 }
+
+#[tokio::test]
+async fn a_page_that_may_use_the_hub_can_poll() {
+    let hub = hub_with(|config| config.allowed_hosts = vec!["app.example".into()]).await;
+    let target = "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0";
+    let (status, headers, _) = http(&hub, "OPTIONS", target, "origin: https://app.example\r\n", "").await;
+    assert!(status.contains("204") && headers.contains("access-control-allow-headers: authorization"), "{headers}");
+    let (status, headers, _) = http(&hub, "GET", target, "origin: https://app.example\r\n", "").await;
+    assert!(status.contains("200"), "{status}");
+    assert!(headers.contains("access-control-allow-origin: https://app.example"), "{headers}");
+    let (status, headers, _) = http(&hub, "GET", target, "origin: https://evil.example\r\n", "").await;
+    assert!(status.contains("403") && !headers.contains("access-control"), "{headers}");
+}
