@@ -6,6 +6,7 @@
 //! slower.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -37,12 +38,34 @@ thread_local! {
 
 /// Runs `handle`, then flushes what it queued. Returns whom the sender has to wait for.
 pub(crate) fn run<R>(handle: impl FnOnce() -> R) -> (R, Slow) {
-    let outer = BATCH.replace(Some(Batch::default()));
+    let open = Open { outer: BATCH.replace(Some(Batch::default())) };
     let outcome = handle();
-    let Batch { touched, slow } = BATCH.replace(outer).unwrap_or_default();
-    let flush = if touched.len() > MANY { Flush::wake } else { Flush::flush };
-    touched.iter().for_each(|socket| flush(&**socket));
-    (outcome, slow)
+    (outcome, open.end())
+}
+
+/// A batch that is being filled. Also a handler that panics leaves the thread as it was, and what it queued is written:
+/// otherwise those sockets would count as seen to, and nobody would see to them.
+struct Open {
+    outer: Option<Batch>,
+}
+
+impl Open {
+    fn end(self) -> Slow {
+        ManuallyDrop::new(self).flush()
+    }
+
+    fn flush(&mut self) -> Slow {
+        let Batch { touched, slow } = BATCH.replace(self.outer.take()).unwrap_or_default();
+        let flush = if touched.len() > MANY { Flush::wake } else { Flush::flush };
+        touched.iter().for_each(|socket| flush(&**socket));
+        slow
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.flush();
+    }
 }
 
 /// Notes a socket for the end of the batch; without a batch, its own task is woken.
