@@ -94,6 +94,8 @@ impl Outlet {
             return false;
         }
         self.closing = Some(reason);
+        // Nobody waits for a queue that nobody may ever empty again.
+        self.wake_waiting();
         true
     }
 
@@ -138,9 +140,9 @@ impl Outlet {
         }
     }
 
-    /// Has `waker` woken once the queue is shorter than `limit`. Says whether it is so already.
+    /// Has `waker` woken once the queue is shorter than `limit`, or the session over. Says whether it is so already.
     pub(crate) fn wait_below(&mut self, limit: usize, waker: &Waker) -> bool {
-        let is_short = self.len() <= limit;
+        let is_short = self.closing.is_some() || self.len() <= limit;
         if !is_short && !self.waiting.iter().any(|w| w.will_wake(waker)) {
             self.waiting.push(waker.clone());
         }
