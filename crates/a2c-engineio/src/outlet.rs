@@ -154,11 +154,12 @@ impl Outlet {
         self.waiting.shrink_to(0);
     }
 
-    /// Writes as much as the stream takes at once. Does nothing while the owner waits for the stream.
+    /// Writes as much as the stream takes at once. Does nothing while the owner waits for the stream, or says goodbye on
+    /// it: the stream wakes whoever tried last, and that has to stay the owner.
     pub(crate) fn flush(&mut self) -> Drained {
         self.noted = false;
         let Transport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Drained::Empty };
-        if *blocked {
+        if *blocked || self.closing.is_some() {
             return Drained::Empty;
         }
         let drained = drain(backlog, |slices| writer.try_write(slices));
