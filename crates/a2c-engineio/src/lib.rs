@@ -53,7 +53,8 @@ pub struct Config {
     pub stranger_message: usize,
     /// How long such a client may stay.
     pub stranger_stay: Duration,
-    /// How many bytes may wait for a client before its senders are made to wait or refused.
+    /// How many bytes may wait for a client before its senders are made to wait or refused. For one that was not
+    /// admitted, no more than `stranger_message`.
     pub max_backlog: usize,
 }
 

@@ -57,12 +57,12 @@ impl<D: Send + Sync + 'static> Socket<D> {
 
     /// Queues a message unless too much waits already.
     pub fn try_send(self: &Arc<Self>, message: Outgoing) -> Result<(), Full> {
-        self.queue(Packet::Message(message), self.max_backlog)
+        self.queue(Packet::Message(message), self.max_backlog())
     }
 
     /// Queues a message that must not be lost: where far too much waits, the session ends, so that the client knows.
     pub fn send(self: &Arc<Self>, message: Outgoing) {
-        if self.queue(Packet::Message(message), self.max_backlog.saturating_mul(HARD)) == Err(Full) {
+        if self.queue(Packet::Message(message), self.max_backlog().saturating_mul(HARD)) == Err(Full) {
             self.close(CloseReason::Slow);
         }
     }
@@ -70,7 +70,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// Like [`Self::send`], and whoever's message is being handled is read on only when this queue is short again.
     pub fn send_and_wait(self: &Arc<Self>, message: Outgoing) {
         self.send(message);
-        if self.outlet().len() > self.max_backlog {
+        if self.outlet().len() > self.max_backlog() {
             batch::wait_for(self.clone());
         }
     }
@@ -124,6 +124,11 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.max_message.load(Ordering::Relaxed)
     }
 
+    /// How much may wait for it: for a stranger, no more than it may say.
+    pub(crate) fn max_backlog(&self) -> usize {
+        if self.is_admitted() { self.max_backlog } else { self.max_backlog.min(self.max_message()) }
+    }
+
     pub(crate) fn is_admitted(&self) -> bool {
         self.is_admitted.load(Ordering::Relaxed)
     }
@@ -166,6 +171,6 @@ impl<D: Send + Sync + 'static> Flush for Socket<D> {
     }
 
     fn is_short(&self, waker: &Waker) -> bool {
-        self.outlet().wait_below(self.max_backlog / 2, waker)
+        self.outlet().wait_below(self.max_backlog() / 2, waker)
     }
 }

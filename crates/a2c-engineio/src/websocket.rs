@@ -326,8 +326,12 @@ fn handle<H: Handler>(handler: &H, socket: &Arc<Socket<H::Data>>, message: Messa
         },
         Message::Binary(data) => handler.binary(socket, data),
         Message::Ping(payload) => {
-            // Written by the task itself, which is the one that runs this.
-            socket.outlet().control(|backlog| backlog.push_frame(OpCode::Control(Control::Pong), &payload));
+            let (max, mut outlet) = (socket.max_backlog(), socket.outlet());
+            // Not every ping has to be answered, and whoever does not read the answers gets no more of them.
+            if outlet.len() <= max {
+                // Written by the task itself, which is the one that runs this.
+                outlet.control(|backlog| backlog.push_frame(OpCode::Control(Control::Pong), &payload));
+            }
         }
         Message::Pong => {}
         Message::Close => return Err((CloseReason::Left, 1000)),
