@@ -31,6 +31,7 @@ enum Transport {
         packets: VecDeque<Packet>,
         weight: usize,
         in_poll: bool,
+        in_post: bool,
         probing: bool,
     },
     Websocket {
@@ -60,7 +61,7 @@ pub(crate) enum Drained {
 impl Outlet {
     pub(crate) fn polling() -> Self {
         let packets = VecDeque::new();
-        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, probing: false })
+        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, in_post: false, probing: false })
     }
 
     pub(crate) fn websocket(writer: Writer) -> Self {
@@ -261,6 +262,23 @@ impl Outlet {
         }
     }
 
+    /// Begins to take what the client posts: one thing at a time, or their order would be anybody's guess.
+    pub(crate) fn begin_post(&mut self) -> Result<(), AlreadyPolled> {
+        match &mut self.transport {
+            Transport::Polling { in_post, .. } if !*in_post => {
+                *in_post = true;
+                Ok(())
+            }
+            _ => Err(AlreadyPolled),
+        }
+    }
+
+    pub(crate) fn end_post(&mut self) {
+        if let Transport::Polling { in_post, .. } = &mut self.transport {
+            *in_post = false;
+        }
+    }
+
     /// A websocket asks to take over: polls are sent home. Only one may ask at a time.
     pub(crate) fn probe(&mut self) -> Result<Option<Waker>, AlreadyPolled> {
         match &mut self.transport {
@@ -279,18 +297,20 @@ impl Outlet {
         }
     }
 
-    /// The websocket takes over with everything that waits. Returns the poll that may still wait.
-    pub(crate) fn upgrade(&mut self, writer: Writer) -> Option<Waker> {
+    /// The websocket takes over with everything that waits. Returns the poll that may still wait. A client that is still
+    /// posting must not say anything on the websocket yet.
+    pub(crate) fn upgrade(&mut self, writer: Writer) -> Result<Option<Waker>, AlreadyPolled> {
+        let Transport::Polling { packets, in_post: false, .. } = &mut self.transport else {
+            return Err(AlreadyPolled);
+        };
         let mut backlog = Backlog::default();
-        if let Transport::Polling { packets, .. } = &mut self.transport {
-            packets.drain(..).for_each(|packet| backlog.push(packet));
-        }
+        packets.drain(..).for_each(|packet| backlog.push(packet));
         self.transport = Transport::Websocket { writer, backlog, blocked: false };
-        self.owner.take()
+        Ok(self.owner.take())
     }
 }
 
-/// Two polls, or two probes, at the same time.
+/// Two polls, two posts, or two probes, at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AlreadyPolled;
 

@@ -1,6 +1,7 @@
 //! Sessions over HTTP long-polling: a GET waits for what there is to say, a POST brings what the client says.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +94,15 @@ impl<D: Send + Sync + 'static> Drop for Poll<'_, D> {
     }
 }
 
+/// A post in progress; over also when the client goes away in the middle of it.
+struct Post<'a, D: Send + Sync + 'static>(&'a Socket<D>);
+
+impl<D: Send + Sync + 'static> Drop for Post<'_, D> {
+    fn drop(&mut self) {
+        self.0.outlet().end_post();
+    }
+}
+
 /// Takes what the client says.
 pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<Full<Bytes>>
 where
@@ -100,9 +110,14 @@ where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    if socket.outlet().is_websocket() {
+    let begun = socket.outlet().begin_post();
+    if begun.is_err() {
+        if !socket.outlet().is_websocket() {
+            socket.close(CloseReason::Protocol);
+        }
         return BadRequest::Request.response();
     }
+    let _post = Post(socket);
     let payload = match read(socket, body).await {
         Ok(payload) => payload,
         Err(reason) => {
@@ -122,11 +137,14 @@ where
             BadRequest::Request.response()
         };
     }
-    poll_fn(|cx| {
+    let mut taken_in = pin!(poll_fn(|cx| {
         slow.retain(|socket| !socket.is_short(cx.waker()));
         if slow.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
+    }));
+    while timeout(engine.config.ping_timeout / 2, &mut taken_in).await.is_err() {
+        // It cannot answer a ping: it is we who keep it waiting.
+        socket.heard();
+    }
     respond(StatusCode::OK, TEXT, "ok")
 }
 
@@ -136,7 +154,7 @@ where
     D: Send + Sync + 'static,
     B: Body<Data = Bytes>,
 {
-    let mut body = std::pin::pin!(body);
+    let mut body = pin!(body);
     let mut payload = BytesMut::new();
     loop {
         let piece = match timeout(NEXT_PIECE, body.frame()).await {

@@ -127,7 +127,8 @@ async fn take_over<H: Handler>(
         tracing::debug!("a websocket did not take over from polling");
         return socket.outlet().forget_probe();
     }
-    let waiting = socket.outlet().upgrade(writer);
+    let upgraded = socket.outlet().upgrade(writer);
+    let Ok(waiting) = upgraded else { return socket.close(CloseReason::Protocol) };
     wake(waiting);
     socket.keeper.notify_one();
     Line::new(engine, socket, inlet).run().await;
