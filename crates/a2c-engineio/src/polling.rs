@@ -163,6 +163,10 @@ where
             Ok(Some(Err(_))) => return Err(CloseReason::Broken),
             Err(_) => return Err(CloseReason::Silent),
         };
+        // It was given up in the meantime, as one that trickles is.
+        if socket.is_closed() {
+            return Err(CloseReason::Broken);
+        }
         if payload.len() + piece.len() > socket.max_message() {
             return Err(CloseReason::TooLarge);
         }
