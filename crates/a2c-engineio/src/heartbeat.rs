@@ -34,6 +34,11 @@ impl Heartbeat {
         Self { interval, timeout, next: now + interval, asked: None }
     }
 
+    /// Asks for the first time then.
+    pub(crate) fn ask_at(&mut self, when: Instant) {
+        self.next = when;
+    }
+
     /// When [`Self::beat`] wants to be called.
     pub(crate) fn next(&self) -> Instant {
         self.next

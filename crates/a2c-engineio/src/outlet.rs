@@ -20,7 +20,7 @@ pub(crate) struct Outlet {
     closing: Option<CloseReason>,
     /// The task that writes, or the poll that waits.
     owner: Option<Waker>,
-    /// Those who wait for the queue to get short.
+    /// Those who wait for the queue to get short, or for the end.
     waiting: Vec<Waker>,
     /// The socket is noted in a batch that will flush it.
     noted: bool,
@@ -32,7 +32,7 @@ enum Transport {
         weight: usize,
         in_poll: bool,
         in_post: bool,
-        probing: bool,
+        probe: Probe,
     },
     Websocket {
         writer: Writer,
@@ -43,9 +43,23 @@ enum Transport {
     Gone,
 }
 
+/// How far a websocket is that wants to take over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    None,
+    /// It is there; whether anything gets through is not known yet.
+    Silent,
+    /// It has said its first word: the next poll is sent home, so that the client can go on.
+    Heard,
+    /// Further polls are in no hurry: a client whose websocket is stuck would do nothing but poll.
+    SentHome,
+}
+
 /// What a poll has to do.
 pub(crate) enum Polled {
     Payload(Vec<u8>),
+    /// Nothing is there, and a websocket wants to take over: wait only for a moment.
+    Probed,
     /// The session is over, or went on elsewhere.
     Over,
 }
@@ -61,7 +75,7 @@ pub(crate) enum Drained {
 impl Outlet {
     pub(crate) fn polling() -> Self {
         let packets = VecDeque::new();
-        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, in_post: false, probing: false })
+        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, in_post: false, probe: Probe::None })
     }
 
     pub(crate) fn websocket(writer: Writer) -> Self {
@@ -144,10 +158,16 @@ impl Outlet {
     /// Has `waker` woken once the queue is shorter than `limit`, or the session over. Says whether it is so already.
     pub(crate) fn wait_below(&mut self, limit: usize, waker: &Waker) -> bool {
         let is_short = self.closing.is_some() || self.len() <= limit;
-        if !is_short && !self.waiting.iter().any(|w| w.will_wake(waker)) {
-            self.waiting.push(waker.clone());
+        if !is_short {
+            self.wait(waker);
         }
         is_short
+    }
+
+    fn wait(&mut self, waker: &Waker) {
+        if !self.waiting.iter().any(|w| w.will_wake(waker)) {
+            self.waiting.push(waker.clone());
+        }
     }
 
     fn wake_waiting(&mut self) {
@@ -230,10 +250,10 @@ impl Outlet {
         }
     }
 
-    /// What a poll gets, once there is something.
-    pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize) -> Poll<Polled> {
+    /// What a poll gets, once there is something; one that `is_brief` is only in it for a moment.
+    pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize, is_brief: bool) -> Poll<Polled> {
         let closing = self.closing.is_some();
-        let Transport::Polling { packets, weight, probing, .. } = &mut self.transport else {
+        let Transport::Polling { packets, weight, probe, .. } = &mut self.transport else {
             return Poll::Ready(Polled::Over);
         };
         if packets.is_empty() {
@@ -241,8 +261,13 @@ impl Outlet {
                 self.transport = Transport::Gone;
                 return Poll::Ready(Polled::Payload(b"1".to_vec()));
             }
-            if *probing {
-                return Poll::Ready(Polled::Payload(b"6".to_vec()));
+            match probe {
+                Probe::Heard => {
+                    *probe = Probe::SentHome;
+                    return Poll::Ready(Polled::Payload(b"6".to_vec()));
+                }
+                Probe::SentHome if !is_brief => return Poll::Ready(Polled::Probed),
+                _ => {}
             }
             self.set_owner(cx.waker());
             return Poll::Pending;
@@ -279,22 +304,39 @@ impl Outlet {
         }
     }
 
-    /// A websocket asks to take over: polls are sent home. Only one may ask at a time.
-    pub(crate) fn probe(&mut self) -> Result<Option<Waker>, AlreadyPolled> {
+    /// A websocket asks to take over. Only one may ask at a time.
+    pub(crate) fn probe(&mut self) -> Result<(), AlreadyPolled> {
         match &mut self.transport {
-            Transport::Polling { probing, .. } if !*probing => {
-                *probing = true;
-                Ok(self.owner.take())
+            Transport::Polling { probe: probe @ Probe::None, .. } => {
+                *probe = Probe::Silent;
+                Ok(())
             }
             _ => Err(AlreadyPolled),
         }
     }
 
+    /// The websocket has said its first word. Returns the poll that waits, to be sent home.
+    pub(crate) fn probe_heard(&mut self) -> Option<Waker> {
+        if let Transport::Polling { probe, .. } = &mut self.transport {
+            *probe = Probe::Heard;
+        }
+        self.owner.take()
+    }
+
     /// The websocket did not take over after all.
     pub(crate) fn forget_probe(&mut self) {
-        if let Transport::Polling { probing, .. } = &mut self.transport {
-            *probing = false;
+        if let Transport::Polling { probe, .. } = &mut self.transport {
+            *probe = Probe::None;
         }
+    }
+
+    /// Waits for the end of the session.
+    pub(crate) fn poll_closing(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.closing.is_some() {
+            return Poll::Ready(());
+        }
+        self.wait(cx.waker());
+        Poll::Pending
     }
 
     /// The websocket takes over with everything that waits. Returns the poll that may still wait. A client that is still
@@ -331,6 +373,15 @@ pub(crate) enum Queued {
 pub(crate) fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
+    }
+}
+
+/// Writes everything, as the one who is woken when there is room.
+pub(crate) fn poll_send(writer: &mut Writer, backlog: &mut Backlog, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    match drain(backlog, |slices| writer.poll_write(cx, slices)) {
+        Drained::Empty => writer.poll_flush(cx),
+        Drained::Blocked => Poll::Pending,
+        Drained::Broken(e) => Poll::Ready(Err(e)),
     }
 }
 

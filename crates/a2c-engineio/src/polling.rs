@@ -21,6 +21,9 @@ use crate::{CloseReason, Engine, Handler, Socket, batch};
 /// How long a client may take between two pieces of what it posts.
 const NEXT_PIECE: Duration = Duration::from_secs(10);
 
+/// How long a poll waits while a websocket takes over.
+const SENT_HOME: Duration = Duration::from_millis(100);
+
 const TEXT: &str = "text/plain; charset=UTF-8";
 
 /// Begins a session.
@@ -77,9 +80,14 @@ pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::D
     }
     let poll = Poll(socket);
     let max = engine.config.max_payload;
-    let polled = poll_fn(|cx| poll.0.outlet().poll_payload(cx, max)).await;
+    let polled = async |is_brief| poll_fn(|cx| poll.0.outlet().poll_payload(cx, max, is_brief)).await;
+    let polled = match polled(false).await {
+        Polled::Probed => timeout(SENT_HOME, polled(true)).await.unwrap_or(Polled::Probed),
+        polled => polled,
+    };
     match polled {
         Polled::Payload(payload) => respond(StatusCode::OK, TEXT, payload),
+        Polled::Probed => respond(StatusCode::OK, TEXT, "6"),
         Polled::Over if socket.outlet().is_websocket() => respond(StatusCode::OK, TEXT, "6"),
         Polled::Over => BadRequest::Request.response(),
     }

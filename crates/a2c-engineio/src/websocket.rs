@@ -18,10 +18,11 @@ use tokio::time::{Instant, Sleep, timeout};
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
+use crate::backlog::Backlog;
 use crate::batch::{self, Slow};
 use crate::frame::{Assembler, Message};
 use crate::heartbeat::{Beat, Heartbeat};
-use crate::outlet::{Outlet, wake};
+use crate::outlet::{Outlet, poll_send, wake};
 use crate::packet::{self, Packet, Received};
 use crate::request::BadRequest;
 use crate::stream::{Reader, Stream, Writer};
@@ -109,21 +110,25 @@ async fn take_over<H: Handler>(
     mut inlet: Inlet,
     mut writer: Writer,
 ) {
-    let Ok(waiting) = socket.outlet().probe() else { return };
-    // A poll that waits is sent home, so that the client can go on.
-    wake(waiting);
+    if socket.outlet().probe().is_err() {
+        return;
+    }
     let handshake = async {
         if inlet.packet(&socket).await? != Received::Probe {
             return None;
         }
-        let mut answer = Vec::new();
-        crate::frame::header(OpCode::Data(Data::Text), 6, &mut answer);
-        answer.extend_from_slice(b"3probe");
-        poll_fn(|cx| writer.poll_write(cx, &[io::IoSlice::new(&answer)])).await.ok().filter(|n| *n == answer.len())?;
-        poll_fn(|cx| writer.poll_flush(cx)).await.ok()?;
+        let waiting = socket.outlet().probe_heard();
+        wake(waiting);
+        let mut answer = Backlog::default();
+        answer.push_frame(OpCode::Data(Data::Text), b"3probe");
+        poll_fn(|cx| poll_send(&mut writer, &mut answer, cx)).await.ok()?;
         (inlet.packet(&socket).await? == Received::Upgrade).then_some(())
     };
-    if timeout(TAKE_OVER, handshake).await.ok().flatten().is_none() || socket.is_closed() {
+    let outcome = tokio::select! {
+        outcome = timeout(TAKE_OVER, handshake) => outcome.ok().flatten(),
+        () = poll_fn(|cx| socket.outlet().poll_closing(cx)) => None,
+    };
+    if outcome.is_none() {
         tracing::debug!("a websocket did not take over from polling");
         return socket.outlet().forget_probe();
     }
@@ -131,7 +136,10 @@ async fn take_over<H: Handler>(
     let Ok(waiting) = upgraded else { return socket.close(CloseReason::Protocol) };
     wake(waiting);
     socket.keeper.notify_one();
-    Line::new(engine, socket, inlet).run().await;
+    let mut line = Line::new(engine, socket, inlet);
+    // A client counts from the last ping it saw, whichever way that came.
+    line.heart.ask_at(Instant::now());
+    line.run().await;
 }
 
 /// What comes in on a websocket.
