@@ -39,6 +39,7 @@ impl Backlog {
     pub(crate) fn push(&mut self, packet: Packet) {
         match packet {
             Packet::Message(message) => self.push_message(message),
+            Packet::Attachments(attachments) => attachments.into_iter().for_each(|a| self.push_attachment(a)),
             Packet::Ping => self.push_frame(OpCode::Data(Data::Text), b"2"),
             Packet::Close => self.push_frame(OpCode::Data(Data::Text), b"1"),
         }
@@ -50,10 +51,12 @@ impl Backlog {
         self.copy(b"4");
         self.copy(message.head.as_bytes());
         self.append(message.body);
-        for attachment in message.attachments {
-            self.begin(OpCode::Data(Data::Binary), attachment.len());
-            self.append(attachment);
-        }
+        message.attachments.into_iter().for_each(|attachment| self.push_attachment(attachment));
+    }
+
+    fn push_attachment(&mut self, attachment: Bytes) {
+        self.begin(OpCode::Data(Data::Binary), attachment.len());
+        self.append(attachment);
     }
 
     /// Queues a small frame.

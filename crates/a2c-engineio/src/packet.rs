@@ -1,5 +1,7 @@
 //! Engine.IO packets: what goes out, and how a polling payload is put together and taken apart. Pure.
 
+use std::collections::VecDeque;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -40,6 +42,8 @@ impl Outgoing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Packet {
     Message(Outgoing),
+    /// What is left of a message whose beginning is out already.
+    Attachments(VecDeque<Bytes>),
     Ping,
     Close,
 }
@@ -48,50 +52,75 @@ impl Packet {
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Message(message) => message.weight(),
+            Self::Attachments(attachments) => attachments.iter().map(|a| 64 + a.len()).sum(),
             Self::Ping | Self::Close => 1,
         }
     }
 
+    /// How many packets of a payload it makes. What follows a text may go out later.
     fn count(&self) -> usize {
         match self {
             Self::Message(message) => 1 + message.attachments.len(),
+            Self::Attachments(attachments) => attachments.len(),
             Self::Ping | Self::Close => 1,
         }
     }
 }
 
 /// Takes as many packets off the queue as one payload may hold; always at least one where there is one.
-pub(crate) fn encode_payload(queue: &mut std::collections::VecDeque<Packet>, max_bytes: usize) -> Vec<u8> {
+pub(crate) fn encode_payload(queue: &mut VecDeque<Packet>, max_bytes: usize) -> Vec<u8> {
     let mut payload = Vec::new();
-    let mut count = 0;
+    let mut room = MAX_PACKETS;
     while let Some(next) = queue.front() {
-        count += next.count();
-        let is_first = payload.is_empty();
-        if !is_first && (count > MAX_PACKETS || payload.len() + next.weight() * 4 / 3 > max_bytes) {
+        let is_first = room == MAX_PACKETS;
+        if !is_first && (next.count() > room || payload.len() + next.weight() * 4 / 3 > max_bytes) {
             break;
         }
-        if !is_first {
-            payload.push(SEPARATOR as u8);
-        }
-        match queue.pop_front() {
-            Some(Packet::Message(message)) => encode_message(&mut payload, &message),
-            Some(Packet::Ping) => payload.push(b'2'),
-            Some(Packet::Close) => payload.push(b'1'),
-            None => break,
+        let Some(packet) = queue.pop_front() else { break };
+        let rest = encode(&mut payload, packet, &mut room);
+        if !rest.is_empty() {
+            queue.push_front(Packet::Attachments(rest));
+            break;
         }
     }
     payload
 }
 
-fn encode_message(payload: &mut Vec<u8>, message: &Outgoing) {
-    payload.push(b'4');
-    payload.extend_from_slice(message.head.as_bytes());
-    payload.extend_from_slice(&message.body);
-    for attachment in &message.attachments {
-        payload.push(SEPARATOR as u8);
-        payload.push(b'b');
-        payload.extend_from_slice(STANDARD.encode(attachment).as_bytes());
+/// Encodes a packet; returns the attachments for which there is no room.
+fn encode(payload: &mut Vec<u8>, packet: Packet, room: &mut usize) -> VecDeque<Bytes> {
+    let mut begin = |payload: &mut Vec<u8>, kind| {
+        if *room < MAX_PACKETS {
+            payload.push(SEPARATOR as u8);
+        }
+        *room = room.saturating_sub(1);
+        payload.push(kind);
+        *room
+    };
+    let mut attachments = match packet {
+        Packet::Ping => {
+            begin(payload, b'2');
+            return VecDeque::new();
+        }
+        Packet::Close => {
+            begin(payload, b'1');
+            return VecDeque::new();
+        }
+        Packet::Attachments(attachments) => attachments,
+        Packet::Message(message) => {
+            begin(payload, b'4');
+            payload.extend_from_slice(message.head.as_bytes());
+            payload.extend_from_slice(&message.body);
+            message.attachments.into()
+        }
+    };
+    while let Some(attachment) = attachments.pop_front() {
+        let room = begin(payload, b'b');
+        payload.extend_from_slice(STANDARD.encode(&attachment).as_bytes());
+        if room == 0 {
+            break;
+        }
     }
+    attachments
 }
 
 /// What a client sends.
@@ -146,7 +175,6 @@ pub(crate) fn decode_payload(payload: &Bytes) -> impl Iterator<Item = Result<Rec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::VecDeque;
 
     fn message(text: &str, attachments: &[&'static [u8]]) -> Packet {
         let attachments = attachments.iter().map(|a| Bytes::from_static(a)).collect();
