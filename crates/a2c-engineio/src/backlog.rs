@@ -8,10 +8,7 @@ use bytes::{Buf as _, Bytes};
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use crate::frame::header;
-use crate::packet::{Outgoing, Packet};
-
-/// From here on copying costs more than keeping a piece of its own.
-const LARGE: usize = 4096;
+use crate::packet::{LARGE, Outgoing, Packet};
 
 /// How many pieces one write takes.
 const SLICES: usize = 16;
@@ -159,7 +156,7 @@ mod tests {
     proptest! {
         /// Whatever is queued comes out once, in order, however much each write takes, also when more is queued in between.
         #[test]
-        fn nothing_is_lost_or_doubled(sizes in proptest::collection::vec(0usize..9000, 0..20), step in 1usize..6000) {
+        fn nothing_is_lost_or_doubled(sizes in proptest::collection::vec(0usize..40_000, 0..20), step in 1usize..20_000) {
             let message = |size: usize| Packet::Message(Outgoing { head: "2".into(), body: vec![b'x'; size].into(), attachments: vec![] });
             let mut whole = Backlog::default();
             let mut pieces = Backlog::default();

@@ -127,7 +127,7 @@ impl Outlet {
         match &mut self.transport {
             Transport::Polling { packets, weight, .. } => {
                 *weight += packet.weight();
-                packets.push_back(packet);
+                packets.push_back(packet.detached());
                 Ok(Queued::ForOwner)
             }
             Transport::Websocket { backlog, blocked, .. } => {

@@ -13,6 +13,10 @@ const SEPARATOR: char = '\x1e';
 /// The Python client refuses a polling payload with more packets than this.
 const MAX_PACKETS: usize = 16;
 
+/// From here on a piece is queued as it is. A smaller one is copied: it may be a slice of all that was read with it, and
+/// would keep that in memory for as long as it waits, many times what it is counted as.
+pub(crate) const LARGE: usize = 16 << 10;
+
 /// A text message in two parts, so that a large body is passed on without being copied, and binary messages that follow
 /// it with nothing in between.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +33,15 @@ impl Outgoing {
     /// A text on its own.
     pub fn text(text: impl Into<Bytes>) -> Self {
         Self { body: text.into(), ..Self::default() }
+    }
+
+    /// Takes small parts out of what they were read with.
+    fn detach(&mut self) {
+        for part in [&mut self.body].into_iter().chain(&mut self.attachments) {
+            if part.len() < LARGE {
+                *part = Bytes::copy_from_slice(part);
+            }
+        }
     }
 
     /// How much memory it takes while it waits.
@@ -49,6 +62,14 @@ pub(crate) enum Packet {
 }
 
 impl Packet {
+    /// The same, to be kept for a while.
+    pub(crate) fn detached(mut self) -> Self {
+        if let Self::Message(message) = &mut self {
+            message.detach();
+        }
+        self
+    }
+
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Message(message) => message.weight(),
