@@ -58,6 +58,11 @@ impl Assembler {
         Self { buffer: bytes.into(), ..Self::default() }
     }
 
+    /// How many bytes wait for more of them.
+    pub(crate) fn held(&self) -> usize {
+        self.buffer.len() + self.begun.as_ref().map_or(0, |(_, message)| message.len())
+    }
+
     /// Takes what was read.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.buffer.is_empty() {

@@ -15,6 +15,7 @@ mod heartbeat;
 mod outlet;
 mod packet;
 mod polling;
+mod pool;
 mod request;
 mod socket;
 mod stream;
@@ -33,9 +34,12 @@ use hyper::body::Body;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+use outlet::Outlet;
 pub use packet::Outgoing;
+use pool::{Pool, Share};
 use request::{Ask, BadRequest, Carrier};
 pub use socket::Socket;
+use stream::Writer;
 pub use stream::{Duplex, Stream};
 /// Text that is shared, not copied.
 pub use tungstenite::Utf8Bytes as Text;
@@ -56,6 +60,9 @@ pub struct Config {
     /// How many bytes may wait for a client before its senders are made to wait or refused. For one that was not
     /// admitted, no more than `stranger_message`.
     pub max_backlog: usize,
+    /// How many bytes of large messages may be held over all sessions, on their way in and again on their way out, before
+    /// each of them gets less.
+    pub max_memory: usize,
 }
 
 /// What is done with sessions and messages. Methods are called on the task of a connection and must not block.
@@ -122,6 +129,10 @@ pub struct Full;
 pub struct Engine<H: Handler> {
     handler: H,
     config: Config,
+    /// What is read and not complete.
+    inbound: Arc<Pool>,
+    /// What waits to be written.
+    outbound: Arc<Pool>,
     sessions: Mutex<HashMap<Uuid, Arc<Socket<H::Data>>>>,
     tasks: TaskTracker,
     is_closed: AtomicBool,
@@ -131,7 +142,8 @@ impl<H: Handler> Engine<H> {
     /// An engine without sessions.
     pub fn new(handler: H, config: Config) -> Arc<Self> {
         let (sessions, tasks, is_closed) = (Mutex::default(), TaskTracker::new(), AtomicBool::new(false));
-        Arc::new(Self { handler, config, sessions, tasks, is_closed })
+        let [inbound, outbound] = [(); 2].map(|()| Pool::new(config.max_memory));
+        Arc::new(Self { handler, config, inbound, outbound, sessions, tasks, is_closed })
     }
 
     /// What is done with sessions and messages.
@@ -186,6 +198,18 @@ impl<H: Handler> Engine<H> {
         let all: Vec<_> = self.lock().values().cloned().collect();
         for socket in all {
             socket.close(CloseReason::Dismissed);
+        }
+    }
+
+    fn socket(&self, data: H::Data, outlet: Outlet) -> Socket<H::Data> {
+        Socket::new(data, outlet, Share::of(&self.inbound), &self.config)
+    }
+
+    fn outlet(&self, writer: Option<Writer>) -> Outlet {
+        let share = Share::of(&self.outbound);
+        match writer {
+            Some(writer) => Outlet::websocket(writer, share),
+            None => Outlet::polling(share),
         }
     }
 

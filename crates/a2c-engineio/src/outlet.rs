@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::backlog::Backlog;
 use crate::packet::{Packet, encode_payload};
+use crate::pool::Share;
 use crate::stream::Writer;
 use crate::{CloseReason, Full};
 
@@ -24,6 +25,7 @@ pub(crate) struct Outlet {
     waiting: Vec<Waker>,
     /// The socket is noted in a batch that will flush it.
     noted: bool,
+    share: Share,
 }
 
 enum Transport {
@@ -73,17 +75,17 @@ pub(crate) enum Drained {
 }
 
 impl Outlet {
-    pub(crate) fn polling() -> Self {
+    pub(crate) fn polling(share: Share) -> Self {
         let packets = VecDeque::new();
-        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, in_post: false, probe: Probe::None })
+        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, in_post: false, probe: Probe::None }, share)
     }
 
-    pub(crate) fn websocket(writer: Writer) -> Self {
-        Self::over(Transport::Websocket { writer, backlog: Backlog::default(), blocked: false })
+    pub(crate) fn websocket(writer: Writer, share: Share) -> Self {
+        Self::over(Transport::Websocket { writer, backlog: Backlog::default(), blocked: false }, share)
     }
 
-    fn over(transport: Transport) -> Self {
-        Self { transport, closing: None, owner: None, waiting: Vec::new(), noted: false }
+    fn over(transport: Transport, share: Share) -> Self {
+        Self { transport, closing: None, owner: None, waiting: Vec::new(), noted: false, share }
     }
 
     /// How much waits, in bytes.
@@ -93,6 +95,11 @@ impl Outlet {
             Transport::Websocket { backlog, .. } => backlog.len(),
             Transport::Gone => 0,
         }
+    }
+
+    /// A limit of the session, as it is at the moment.
+    pub(crate) fn shrunk(&self, limit: usize) -> usize {
+        self.share.pool().shrunk(limit)
     }
 
     pub(crate) fn closing(&self) -> Option<CloseReason> {
@@ -121,21 +128,23 @@ impl Outlet {
             return Ok(Queued::Dropped);
         }
         let waiting = self.len();
-        if waiting > 0 && waiting.saturating_add(packet.weight()) > limit {
+        if waiting > 0 && waiting.saturating_add(packet.weight()) > self.shrunk(limit) {
             return Err(Full);
         }
-        match &mut self.transport {
+        let queued = match &mut self.transport {
             Transport::Polling { packets, weight, .. } => {
                 *weight += packet.weight();
                 packets.push_back(packet.detached());
-                Ok(Queued::ForOwner)
+                Queued::ForOwner
             }
             Transport::Websocket { backlog, blocked, .. } => {
                 backlog.push(packet);
-                Ok(if *blocked || mem::replace(&mut self.noted, true) { Queued::SeenTo } else { Queued::ForBatch })
+                if *blocked || mem::replace(&mut self.noted, true) { Queued::SeenTo } else { Queued::ForBatch }
             }
-            Transport::Gone => Ok(Queued::Dropped),
-        }
+            Transport::Gone => Queued::Dropped,
+        };
+        self.share.set(self.len());
+        Ok(queued)
     }
 
     /// Queues control frames of the websocket itself.
@@ -170,6 +179,12 @@ impl Outlet {
         }
     }
 
+    /// Some of what waited is gone.
+    fn shortened(&mut self) {
+        self.share.set(self.len());
+        self.wake_waiting();
+    }
+
     fn wake_waiting(&mut self) {
         self.waiting.drain(..).for_each(Waker::wake);
         self.waiting.shrink_to(0);
@@ -193,7 +208,7 @@ impl Outlet {
             other => other,
         };
         *blocked = matches!(drained, Drained::Blocked);
-        self.wake_waiting();
+        self.shortened();
         drained
     }
 
@@ -217,7 +232,7 @@ impl Outlet {
             Drained::Broken(e) => return Err(e),
         };
         if before != backlog.len() {
-            self.wake_waiting();
+            self.shortened();
         }
         Ok(taken)
     }
@@ -235,7 +250,7 @@ impl Outlet {
     /// Drops the stream and whatever waits.
     pub(crate) fn gone(&mut self) {
         self.transport = Transport::Gone;
-        self.wake_waiting();
+        self.shortened();
     }
 
     /// Begins a poll; there is at most one at a time.
@@ -277,7 +292,7 @@ impl Outlet {
         if packets.is_empty() {
             packets.shrink_to(0);
         }
-        self.wake_waiting();
+        self.shortened();
         Poll::Ready(Polled::Payload(payload))
     }
 

@@ -13,7 +13,7 @@ use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
 use crate::heartbeat::{Beat, Heartbeat};
-use crate::outlet::{Outlet, Polled};
+use crate::outlet::Polled;
 use crate::packet::{self, Packet, Received};
 use crate::request::{BadRequest, respond};
 use crate::{CloseReason, Engine, Handler, Socket, batch};
@@ -29,7 +29,7 @@ const TEXT: &str = "text/plain; charset=UTF-8";
 /// Begins a session.
 pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Response<Full<Bytes>> {
     let data = engine.handler.opened(request);
-    let socket = engine.begin(Socket::new(data, Outlet::polling(), &engine.config));
+    let socket = engine.begin(engine.socket(data, engine.outlet(None)));
     engine.tasks.spawn(keep(engine.clone(), socket.clone()));
     respond(StatusCode::OK, TEXT, engine.open_packet(&socket, &["websocket"]))
 }
@@ -107,6 +107,7 @@ struct Post<'a, D: Send + Sync + 'static>(&'a Socket<D>);
 
 impl<D: Send + Sync + 'static> Drop for Post<'_, D> {
     fn drop(&mut self) {
+        self.0.reading(0);
         self.0.outlet().end_post();
     }
 }
@@ -125,7 +126,7 @@ where
         }
         return BadRequest::Request.response();
     }
-    let _post = Post(socket);
+    let post = Post(socket);
     let payload = match read(socket, body).await {
         Ok(payload) => payload,
         Err(reason) => {
@@ -153,6 +154,7 @@ where
         // It cannot answer a ping: it is we who keep it waiting.
         socket.heard();
     }
+    drop(post);
     respond(StatusCode::OK, TEXT, "ok")
 }
 
@@ -180,6 +182,10 @@ where
         }
         socket.moved(piece.len() as u64);
         payload.extend_from_slice(&piece);
+        socket.reading(payload.len());
+        while timeout(NEXT_PIECE / 4, poll_fn(|cx| socket.poll_may_read(cx))).await.is_err() {
+            socket.heard();
+        }
     }
 }
 

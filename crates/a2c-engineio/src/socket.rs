@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -11,6 +11,7 @@ use crate::batch::{self, Flush};
 use crate::heartbeat::SIGN_OF_LIFE;
 use crate::outlet::{Drained, Outlet, Queued, wake};
 use crate::packet::{Outgoing, Packet};
+use crate::pool::Share;
 use crate::{CloseReason, Config, Full};
 
 /// How many times the length at which senders wait a queue may get before its session is ended.
@@ -30,12 +31,16 @@ pub struct Socket<D> {
     /// The same as in the outlet, to be seen without its lock.
     is_closing: AtomicBool,
     max_backlog: usize,
+    inbound: Share,
+    /// What of it is being read, and what the handler gathers.
+    reading: AtomicUsize,
+    gathering: AtomicUsize,
     /// Wakes the task that keeps a session which is polled.
     pub(crate) keeper: Notify,
 }
 
 impl<D: Send + Sync + 'static> Socket<D> {
-    pub(crate) fn new(data: D, outlet: Outlet, config: &Config) -> Self {
+    pub(crate) fn new(data: D, outlet: Outlet, inbound: Share, config: &Config) -> Self {
         Self {
             id: Uuid::new_v4(),
             data,
@@ -45,6 +50,9 @@ impl<D: Send + Sync + 'static> Socket<D> {
             is_admitted: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             max_backlog: config.max_backlog,
+            inbound,
+            reading: AtomicUsize::new(0),
+            gathering: AtomicUsize::new(0),
             keeper: Notify::new(),
         }
     }
@@ -70,7 +78,9 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// Like [`Self::send`], and whoever's message is being handled is read on only when this queue is short again.
     pub fn send_and_wait(self: &Arc<Self>, message: Outgoing) {
         self.send(message);
-        if self.outlet().len() > self.max_backlog() {
+        let outlet = self.outlet();
+        if outlet.len() > outlet.shrunk(self.max_backlog()) {
+            drop(outlet);
             batch::wait_for(self.clone());
         }
     }
@@ -87,6 +97,28 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.is_closing.store(true, Ordering::Relaxed);
         wake(owner);
         self.keeper.notify_one();
+    }
+
+    /// Says how many bytes of this client's messages the handler holds, because something is still missing.
+    pub fn gather(&self, bytes: usize) {
+        self.gathering.store(bytes, Ordering::Relaxed);
+        self.count_inbound();
+    }
+
+    /// Says how many bytes are read and wait for more.
+    pub(crate) fn reading(&self, bytes: usize) {
+        if self.reading.swap(bytes, Ordering::Relaxed) != bytes {
+            self.count_inbound();
+        }
+    }
+
+    fn count_inbound(&self) {
+        self.inbound.set(self.reading.load(Ordering::Relaxed) + self.gathering.load(Ordering::Relaxed));
+    }
+
+    /// Ready when more may be read from it.
+    pub(crate) fn poll_may_read(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.inbound.may_grow(cx.waker()) { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// How many bytes wait for the client.

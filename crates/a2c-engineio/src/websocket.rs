@@ -22,7 +22,7 @@ use crate::backlog::Backlog;
 use crate::batch::{self, Slow};
 use crate::frame::{Assembler, Message};
 use crate::heartbeat::{Beat, Heartbeat};
-use crate::outlet::{Outlet, poll_send, wake};
+use crate::outlet::{poll_send, wake};
 use crate::packet::{self, Packet, Received};
 use crate::request::BadRequest;
 use crate::stream::{Reader, Stream, Writer};
@@ -83,11 +83,9 @@ where
                 // What is not needed any more is not held for as long as the session lasts.
                 parts.headers.clear();
                 drop(parts);
-                let mut outlet = Outlet::websocket(writer);
-                let socket = Socket::new(data, Outlet::polling(), &engine.config);
+                let socket = engine.socket(data, engine.outlet(Some(writer)));
                 let open = engine.open_packet(&socket, &[]);
-                outlet.control(|backlog| backlog.push_frame(OpCode::Data(Data::Text), open.as_bytes()));
-                *socket.outlet() = outlet;
+                socket.outlet().control(|backlog| backlog.push_frame(OpCode::Data(Data::Text), open.as_bytes()));
                 let socket = engine.begin(socket);
                 Line::new(engine, socket, inlet).run().await;
             }
@@ -189,6 +187,8 @@ struct Line<H: Handler> {
     leave_at: Instant,
     /// Those who have to take in what this client sent them before more of it is read.
     slow: Slow,
+    /// It is not read from, because of them or because memory is short.
+    is_kept_waiting: bool,
 }
 
 /// What happens next on a line.
@@ -203,7 +203,7 @@ impl<H: Handler> Line<H> {
         let now = Instant::now();
         let heart = Heartbeat::new(now, engine.config.ping_interval, engine.config.ping_timeout);
         let leave_at = now + engine.config.stranger_stay;
-        Self { engine, socket, inlet, heart, leave_at, slow: Slow::new() }
+        Self { engine, socket, inlet, heart, leave_at, slow: Slow::new(), is_kept_waiting: false }
     }
 
     async fn run(mut self) {
@@ -244,7 +244,7 @@ impl<H: Handler> Line<H> {
         if self.socket.is_admitted() { self.heart.next() } else { self.heart.next().min(self.leave_at) }
     }
 
-    fn poll_step(&mut self, cx: &mut Context<'_>, timer: Pin<&mut Sleep>) -> Poll<Step> {
+    fn poll_step(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<Step> {
         {
             let mut outlet = self.socket.outlet();
             if let Some(reason) = outlet.closing() {
@@ -256,8 +256,13 @@ impl<H: Handler> Line<H> {
             }
             outlet.set_owner(cx.waker());
         }
+        // Before anything is read: a client that never stops sending must not escape it.
+        if timer.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Step::Beat);
+        }
         self.slow.retain(|socket| !socket.is_short(cx.waker()));
-        if self.slow.is_empty()
+        self.is_kept_waiting = !self.slow.is_empty() || self.socket.poll_may_read(cx).is_pending();
+        if !self.is_kept_waiting
             && let Poll::Ready(read) = self.inlet.poll_read(cx)
         {
             return Poll::Ready(match read {
@@ -268,7 +273,7 @@ impl<H: Handler> Line<H> {
                 }
             });
         }
-        timer.poll(cx).map(|()| Step::Beat)
+        Poll::Pending
     }
 
     /// Handles every message that is complete.
@@ -288,6 +293,7 @@ impl<H: Handler> Line<H> {
             Ok(())
         });
         self.slow = slow;
+        self.socket.reading(self.inlet.assembler.held());
         outcome
     }
 
@@ -299,7 +305,7 @@ impl<H: Handler> Line<H> {
         if now < self.heart.next() {
             return Ok(());
         }
-        if !self.slow.is_empty() {
+        if self.is_kept_waiting {
             // It may have answered long ago: it is we who do not listen.
             self.socket.heard();
         }

@@ -282,6 +282,7 @@ fn engine_config(config: &HubConfig) -> a2c_engineio::Config {
         stranger_message: wire::MAX_CONNECT,
         stranger_stay: config.ping_interval + config.ping_timeout,
         max_backlog: config.limits.max_backlog,
+        max_memory: config.limits.max_memory,
     }
 }
 

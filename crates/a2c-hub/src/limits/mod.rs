@@ -20,6 +20,9 @@ pub struct Limits {
     pub max_calls: usize,
     /// How many bytes may wait for a member that reads slowly before requests to it are refused.
     pub max_backlog: usize,
+    /// How many bytes of large messages the hub holds over all connections, on their way in and again on their way out,
+    /// before it takes less from each and lets them wait.
+    pub max_memory: usize,
     /// How many connections, and how many sessions, may come from one address.
     pub connections_per_address: Option<usize>,
     /// How many requests a connection may make.
@@ -73,6 +76,7 @@ impl Limits {
             max_attachments: 64,
             max_calls: 1 << 17,
             max_backlog: 32 << 20,
+            max_memory: 512 << 20,
             connections_per_address: None,
             requests: None,
             joins: None,

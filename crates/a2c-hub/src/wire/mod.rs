@@ -104,6 +104,7 @@ impl Handler for Wire {
                     drop(state);
                     return protocol_error(socket, "attachments over the limit");
                 }
+                socket.gather(*bytes);
                 received.push(data);
                 if received.len() < *expected {
                     return;
@@ -112,6 +113,7 @@ impl Handler for Wire {
         }
         let gathered = state.partial.take();
         drop(state);
+        socket.gather(0);
         let Some(Partial::Gathering { text, received, .. }) = gathered else { return };
         if let Ok(frame) = Frame::parse(&text) {
             self.dispatch(socket, Packet { text: &text, frame, attachments: received });
