@@ -1,5 +1,7 @@
 //! Automation: the same commands for people and for CI.
 
+mod bench;
+
 use std::ffi::OsStr;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -10,8 +12,9 @@ cargo xtask COMMAND
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
   ci            What CI runs: formatting, clippy, documentation, tests.
   bench calls   A call through everything against a plain MCP client.
-  bench hub [--quick]
-                The hub under load against the Python SDK's server and two bare relays.
+  bench hub [--quick] [--only NAME] [--servers NAMES] [--chaos [SECONDS]]
+                The hub under load against the Python SDK's server and two bare relays; `--help`
+                says more. A2C_BIN names another a2c than the one that is built for this.
   fuzz SECONDS  Run every fuzz target for so long (needs cargo-fuzz).";
 
 /// A step that failed; it has said why.
@@ -26,7 +29,7 @@ fn main() -> ExitCode {
     let outcome = match (command, rest) {
         ("test", rest) => test(rest),
         ("ci", []) => ci(),
-        ("bench", [name, rest @ ..]) => bench(name, rest),
+        ("bench", [name, rest @ ..]) => bench::run(name, rest),
         ("fuzz", [seconds]) => fuzz(seconds),
         _ => {
             eprintln!("{HELP}");
@@ -64,30 +67,6 @@ fn ci() -> Result<(), Failed> {
             .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
     test(&[])
-}
-
-fn bench(name: &str, args: &[String]) -> Result<(), Failed> {
-    match name {
-        "calls" => run("cargo", ["bench", "--package", "a2c", "--bench", "calls"]),
-        "hub" => bench_hub(args),
-        other => {
-            eprintln!("there is no benchmark named '{other}'\n\n{HELP}");
-            Err(Failed)
-        }
-    }
-}
-
-/// The references are no dependency of the project: their bench is a workspace of its own, and our hub runs as users run
-/// it.
-fn bench_hub(args: &[String]) -> Result<(), Failed> {
-    a2c_testbed::setup_all();
-    run("cargo", ["build", "--release", "--package", "a2c"])?;
-    let root = a2c_testbed::workspace_root();
-    let bench = root.join("benches/hub");
-    step("cargo run in benches/hub");
-    checked(cargo().args(["build", "--release"]).current_dir(&bench))?;
-    let mut program = Command::new(bench.join("target/release/hub-bench"));
-    checked(program.args(args).env("A2C_BIN", root.join("target/release/a2c")))
 }
 
 fn fuzz(seconds: &str) -> Result<(), Failed> {
