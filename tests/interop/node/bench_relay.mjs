@@ -9,7 +9,12 @@ const members = new Map();
 io.of("/smcp").on("connection", (socket) => {
   socket.on("server:join_office", (seat, ack) => {
     members.set(`${seat.office_id}/${seat.name}`, socket);
+    socket.join(seat.office_id);
+    socket.data.office = seat.office_id;
     ack(true, null);
+  });
+  socket.on("server:update_desktop", (update) => {
+    socket.to(socket.data.office).emit("notify:update_desktop", update);
   });
   socket.on("client:tool_call", (call, ack) => {
     const computer = members.get(`${call.office_id}/${call.computer}`);

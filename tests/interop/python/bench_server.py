@@ -14,7 +14,9 @@ class Everybody(AuthenticationProvider):
 
 
 async def main():
-    sio = socketio.AsyncServer(async_mode="asgi", namespaces="*", max_http_buffer_size=64 << 20)
+    sio = socketio.AsyncServer(
+        async_mode="asgi", namespaces="*", max_http_buffer_size=64 << 20, ping_interval=5, ping_timeout=20
+    )
     sio.register_namespace(SMCPNamespace(Everybody()))
     app = A2CProtocolVersionASGIMiddleware(socketio.ASGIApp(sio, socketio_path="/smcp"), socketio_path="/smcp")
     listener = socket.socket()
