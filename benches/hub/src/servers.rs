@@ -1,45 +1,101 @@
 //! The servers under load, each a process of its own.
 
+use std::fmt;
+use std::net::SocketAddr;
+use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::process::Command;
 
 use a2c_testbed::Peer;
+use clap::ValueEnum;
 
-/// A server that can be started.
-pub struct Server {
-    pub name: &'static str,
-    command: fn() -> Command,
+use crate::cores::Cores;
+use crate::machine::rss_kib;
+
+/// A server that can be started. Ours first, then what it is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Server {
+    /// Our hub, named by A2C_BIN
+    A2c,
+    /// A relay without rules on the Socket.IO library of our hub
+    Relay,
+    /// A relay without rules on the Node socket.io server
+    Node,
+    /// The server of the public Python SDK
+    Python,
 }
 
 /// A server that runs until it is dropped.
 pub struct Running {
-    pub url: String,
+    pub address: SocketAddr,
     pub pid: u32,
+    /// Resident memory before anybody connected.
+    pub idle_kib: u64,
     _peer: Peer,
 }
 
-/// Ours first, then what it is compared with.
-pub fn all() -> Vec<Server> {
-    vec![
-        Server { name: "a2c", command: a2c },
-        Server { name: "bare relay (socketioxide)", command: relay },
-        Server { name: "bare relay (Node socket.io)", command: node },
-        Server { name: "Python SDK server", command: python },
-    ]
+/// How long a member may be silent after a ping.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// The same for all servers, and long: this machine may be busy with the load itself.
+    Compared,
+    /// What our hub has by default, so that a silent death is noticed within ten seconds.
+    Default,
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Server::A2c => "a2c",
+            Server::Relay => "bare relay (socketioxide)",
+            Server::Node => "bare relay (Node socket.io)",
+            Server::Python => "Python SDK server",
+        })
+    }
 }
 
 impl Server {
-    pub fn start(&self) -> Running {
-        let peer = Peer::ready((self.command)());
-        Running { url: peer.address().to_owned(), pid: peer.pid(), _peer: peer }
+    /// Those of the wanted servers that can be started here; says which cannot.
+    pub fn found(wanted: &[Server], cores: Option<Cores>) -> Vec<Server> {
+        let mut servers = wanted.to_vec();
+        servers.sort_unstable();
+        servers.dedup();
+        servers.retain(|server| {
+            let starts = catch_unwind(|| drop(server.start(Patience::Compared, cores))).is_ok();
+            if !starts {
+                eprintln!("left out, because it does not start here: {server}");
+            }
+            starts
+        });
+        servers
+    }
+
+    /// Starts the server, on its cores where it has some of its own, and waits until it listens.
+    pub fn start(self, patience: Patience, cores: Option<Cores>) -> Running {
+        let command = match self {
+            Server::A2c => a2c(patience),
+            Server::Relay => relay(),
+            Server::Node => a2c_testbed::node().script("bench_relay.mjs"),
+            Server::Python => python(),
+        };
+        let peer = match cores {
+            Some(cores) => cores.lend(|| Peer::ready(command)),
+            None => Peer::ready(command),
+        };
+        let address = peer.address().trim_start_matches("http://").trim_end_matches('/');
+        let address = address.parse().unwrap_or_else(|_| panic!("{self} listens on no address: {address}"));
+        Running { address, pid: peer.pid(), idle_kib: rss_kib(peer.pid()), _peer: peer }
     }
 }
 
 /// `cargo xtask bench hub` builds it and says where it is.
-fn a2c() -> Command {
+fn a2c(patience: Patience) -> Command {
     let program = std::env::var_os("A2C_BIN").expect("A2C_BIN names the a2c program: use `cargo xtask bench hub`");
     let mut command = Command::new(program);
-    command.args(["server", "--listen", "127.0.0.1:0", "--auth", "none", "--ping-timeout", "20", "--log", "error"]);
+    command.args(["server", "--listen", "127.0.0.1:0", "--auth", "none", "--log", "error"]);
+    if let Patience::Compared = patience {
+        command.args(["--ping-timeout", "20"]);
+    }
     command
 }
 
@@ -47,10 +103,6 @@ fn relay() -> Command {
     let mut program: PathBuf = std::env::current_exe().expect("this program");
     program.set_file_name("relay");
     Command::new(program)
-}
-
-fn node() -> Command {
-    a2c_testbed::node().script("bench_relay.mjs")
 }
 
 fn python() -> Command {
