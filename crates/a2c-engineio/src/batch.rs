@@ -43,6 +43,12 @@ pub(crate) fn run<R>(handle: impl FnOnce() -> R) -> (R, Slow) {
     (outcome, open.end())
 }
 
+/// Flushes what was queued so far, and goes on.
+pub(crate) fn flush() {
+    let touched = BATCH.with_borrow_mut(|batch| batch.as_mut().map(|batch| std::mem::take(&mut batch.touched)));
+    touched.into_iter().flatten().for_each(|socket| socket.flush());
+}
+
 /// A batch that is being filled. Also a handler that panics leaves the thread as it was, and what it queued is written:
 /// otherwise those sockets would count as seen to, and nobody would see to them.
 struct Open {

@@ -31,6 +31,10 @@ use crate::{CloseReason, Engine, Handler, Socket};
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
+/// After how many messages of one read the first write happens; then after twice as many, and so on. All in one write
+/// would keep the receivers idle while the rest is handled, and those who wait for the answers.
+const FIRST_FEW: usize = 4;
+
 /// How long a goodbye may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -280,6 +284,7 @@ impl<H: Handler> Line<H> {
     fn take(&mut self) -> Result<(), (CloseReason, u16)> {
         let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.inlet.assembler);
         let (outcome, slow) = batch::run(|| {
+            let (mut count, mut enough) = (0, FIRST_FEW);
             while !socket.is_closed() {
                 let message = assembler.next(socket.max_message()).map_err(|violation| {
                     tracing::debug!(%violation, "closing the connection");
@@ -289,6 +294,11 @@ impl<H: Handler> Line<H> {
                 })?;
                 let Some(message) = message else { return Ok(()) };
                 handle(&engine.handler, socket, message)?;
+                count += 1;
+                if count == enough {
+                    batch::flush();
+                    enough *= 2;
+                }
             }
             Ok(())
         });
