@@ -1,9 +1,11 @@
 //! What is logged, and in which form. Logs go to standard error: standard output belongs to the answers.
 
+use std::fmt;
 use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
 #[derive(Args)]
@@ -13,35 +15,63 @@ pub(crate) struct LogArgs {
     #[arg(long, global = true, env = "A2C_LOG", value_name = "LEVEL")]
     log: Option<String>,
 
-    /// How to log: lines for people, or one JSON object per line for machines.
-    #[arg(long, global = true, env = "A2C_LOG_FORMAT", value_enum, default_value = "text", value_name = "FORMAT")]
-    log_format: LogFormat,
+    /// How to log: lines for people (text, the default), or one JSON object per line for machines (json).
+    #[arg(long, global = true, env = "A2C_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
     /// Lines for people; coloured on a terminal.
+    #[default]
     Text,
     /// One object per line: timestamp, level, target, message, and what else the line is about.
     Json,
 }
 
+/// What is logged where no option says anything.
+#[derive(Clone)]
+pub(crate) struct LogDefaults {
+    pub(crate) level: String,
+    pub(crate) format: LogFormat,
+}
+
+impl LogDefaults {
+    /// Lines for people, at a level.
+    pub(crate) fn at(level: &str) -> Self {
+        Self { level: level.to_owned(), format: LogFormat::Text }
+    }
+}
+
 impl LogArgs {
-    /// Starts to log; `default` is the level where none was asked for.
-    pub(crate) fn start(&self, default: &str) -> Result<()> {
-        let filter = filter(self.log.as_deref().unwrap_or(default))?;
+    /// Starts to log, and tells in which form.
+    pub(crate) fn start(&self, defaults: &LogDefaults) -> Result<LogFormat> {
+        let filter = filter(self.log.as_ref().unwrap_or(&defaults.level))?;
+        let format = self.log_format.unwrap_or(defaults.format);
         let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-        match self.log_format {
+        match format {
             LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init(),
             // Everything on one level, as tools that read logs expect it; the call that a line belongs to is its `span`.
             LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init(),
         }
-        Ok(())
+        Ok(format)
     }
+}
 
+impl LogFormat {
     /// Whether standard error is for machines and the end of the program has to be told as they expect it.
-    pub(crate) fn tells_machines(&self) -> bool {
-        self.log_format == LogFormat::Json && tracing::enabled!(tracing::Level::ERROR)
+    pub(crate) fn tells_machines(self) -> bool {
+        self == Self::Json && tracing::enabled!(tracing::Level::ERROR)
+    }
+}
+
+impl fmt::Display for LogFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        })
     }
 }
 
@@ -49,7 +79,9 @@ impl LogArgs {
 fn filter(text: &str) -> Result<EnvFilter> {
     let is_level = |word: &str| word.trim().parse::<tracing::Level>().is_ok() || word.trim() == "off";
     if let Some(word) = text.split(',').find(|word| !word.contains('=') && !is_level(word)) {
-        bail!("--log: '{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL");
+        bail!(
+            "--log (log.level of a hub's file): '{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL"
+        );
     }
     // The MCP library reports what it recovers from at WARN; ours says it once, in our words.
     EnvFilter::try_new(format!("rmcp=error,{text}")).context("--log")

@@ -15,6 +15,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use logging::LogDefaults;
+
 /// The tools on people's computers, for AI agents.
 ///
 /// A hub connects one Agent and any number of Computers per office. Computers run MCP servers; Agents call their tools.
@@ -42,8 +44,7 @@ Each role on its own:
 enum Command {
     /// Run a hub, a Computer and a sample MCP server together, to see everything work.
     Up(up::UpArgs),
-    /// Run a hub.
-    Server(server::ServerArgs),
+    Server(Box<server::ServerArgs>),
     /// Run a Computer: MCP servers, offered to the Agent of an office.
     Computer(computer::ComputerArgs),
     /// Act as the Agent of an office.
@@ -56,11 +57,13 @@ enum Command {
 }
 
 impl Command {
-    /// Long-running roles tell what happens; one-shot commands speak through their output.
-    fn default_log(&self) -> &'static str {
+    /// Long-running roles tell what happens; one-shot commands speak through their output. A hub may have a file that
+    /// says what to log.
+    fn log_defaults(&self) -> LogDefaults {
         match self {
-            Self::Server(_) | Self::Computer(_) => "info",
-            Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer => "warn",
+            Self::Server(args) => args.log_defaults(),
+            Self::Computer(_) => LogDefaults::at("info"),
+            Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer => LogDefaults::at("warn"),
         }
     }
 }
@@ -68,18 +71,19 @@ impl Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Err(error) = cli.logging.start(cli.command.default_log()) {
-        return output::fail(&error);
-    }
+    let log_format = match cli.logging.start(&cli.command.log_defaults()) {
+        Ok(format) => format,
+        Err(error) => return output::fail(&error),
+    };
     let outcome = match cli.command {
         Command::Up(args) => up::run(args).await,
-        Command::Server(args) => server::run(args).await,
+        Command::Server(args) => server::run(*args).await,
         Command::Computer(args) => computer::run(args).await,
         Command::Agent(args) => agent::run(args).await,
         Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,
     };
-    outcome.unwrap_or_else(|error| match cli.logging.tells_machines() {
+    outcome.unwrap_or_else(|error| match log_format.tells_machines() {
         true => output::log_failure(&error),
         false => output::fail(&error),
     })

@@ -1,0 +1,135 @@
+//! What settings are called: in the file, and as flags.
+
+use super::origin::Origin;
+
+/// Every key of the file with its table, and the flag that says the same where there is one.
+const NAMES: &[(&str, &str)] = &[
+    ("listen", "listen"),
+    ("allow_hosts", "allow_host"),
+    ("ping_interval", "ping_interval"),
+    ("ping_timeout", "ping_timeout"),
+    ("call_timeout", "call_timeout"),
+    ("drain", "drain"),
+    ("auth.kind", "auth"),
+    ("auth.token", "token"),
+    ("auth.token_file", "token_file"),
+    ("auth.tokens", ""),
+    ("auth.jwt_secret_file", "jwt_secret_file"),
+    ("auth.jwt_public_key", "jwt_public_key"),
+    ("auth.jwt_issuer", "jwt_issuer"),
+    ("auth.jwt_audience", "jwt_audience"),
+    ("auth.jwt_leeway", "jwt_leeway"),
+    ("tls.cert", "tls_cert"),
+    ("tls.key", "tls_key"),
+    ("tls.client_ca", "client_ca"),
+    ("tls.reload", "tls_reload"),
+    ("limits.max_payload", "max_payload"),
+    ("limits.max_attachments", "max_attachments"),
+    ("limits.max_calls", "max_calls"),
+    ("limits.max_backlog", "max_backlog"),
+    ("limits.connections_per_address", "connections_per_address"),
+    ("limits.requests_per_second", "requests_per_second"),
+    ("limits.joins_per_minute", "joins_per_minute"),
+    ("limits.failed_connects_per_minute", "failed_connects_per_minute"),
+    ("audit.file", "audit"),
+    ("audit.values", "audit_values"),
+    ("traces.endpoint", "otlp_endpoint"),
+    ("traces.headers", ""),
+    ("traces.ratio", "trace_ratio"),
+    ("admin.token", ""),
+    ("admin.token_file", "admin_token_file"),
+    ("log.level", "log"),
+    ("log.format", "log_format"),
+];
+
+/// The flag for a key of the file, as clap names it.
+pub(crate) fn flag(name: &str) -> &'static str {
+    NAMES.iter().find(|(key, _)| *key == name).map_or("", |(_, flag)| flag)
+}
+
+/// A setting as whoever made it knows it: as a flag, a variable or a key.
+pub(crate) fn as_given(name: &str, origin: Origin) -> String {
+    match origin {
+        Origin::Flag => format!("--{}", flag(name).replace('_', "-")),
+        Origin::Environment => match name {
+            "auth.token" => "A2C_TOKEN".to_owned(),
+            "auth.jwt_secret" => "A2C_JWT_SECRET".to_owned(),
+            "admin.token" => "A2C_ADMIN_TOKEN".to_owned(),
+            _ => format!("A2C_HUB_{}", flag(name).to_uppercase()),
+        },
+        Origin::File | Origin::Default => name.to_owned(),
+    }
+}
+
+/// The keys, each with its table, that a flag stands for.
+pub(crate) fn keys_of_flag(flag: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.iter().filter(move |(_, known)| *known == flag).map(|(name, _)| split(name))
+}
+
+/// The tables that have this key.
+pub(crate) fn tables_with(key: &str) -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| split(name)).filter(move |(_, known)| *known == key).map(|(table, _)| table)
+}
+
+/// A name as table and key; at the top there is no table.
+fn split(name: &'static str) -> (&'static str, &'static str) {
+    name.split_once('.').unwrap_or(("", name))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::server::file::FileSettings;
+
+    #[derive(clap::Parser)]
+    struct Cli {
+        #[command(flatten)]
+        flags: crate::server::args::Flags,
+    }
+
+    #[test]
+    fn every_flag_has_a_key_and_the_other_way_round() {
+        let command = Cli::command();
+        let flags: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+        for flag in &flags {
+            let is_of_the_run = ["config", "check", "help"].contains(flag);
+            assert!(is_of_the_run || keys_of_flag(flag).count() == 1, "{flag} is not in the list");
+        }
+        for (name, flag) in NAMES {
+            let is_global = ["", "log", "log_format"].contains(flag);
+            assert!(is_global || flags.contains(flag), "{name}: there is no flag {flag}");
+        }
+    }
+
+    #[test]
+    fn a_variable_is_called_after_its_flag() {
+        let command = Cli::command();
+        let variable = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id)?.get_env();
+        for name in ["auth.token", "auth.token_file", "auth.jwt_secret_file", "admin.token_file"] {
+            let told = as_given(name, Origin::Environment);
+            assert_eq!(variable(flag(name)), Some(std::ffi::OsStr::new(&told)), "{name}");
+        }
+        assert_eq!(as_given("auth.token_file", Origin::Flag), "--token-file");
+    }
+
+    #[test]
+    fn every_name_is_a_key_of_the_file_and_the_other_way_round() {
+        let complaint = |table: &str, line: &str| {
+            let header = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
+            FileSettings::parse(&format!("{header}{line}")).unwrap_err().1
+        };
+        for (table, key) in NAMES.iter().map(|(name, _)| split(name)) {
+            // Nothing is a list of truths.
+            let what = complaint(table, &format!("{key} = [true]"));
+            assert!(!what.contains("unknown key"), "{table} {key}: {what}");
+        }
+        for table in ["auth", "tls", "limits", "audit", "traces", "admin", "log"] {
+            let what = complaint(table, "zzz = 1");
+            let keys = what.split('`').skip(3).step_by(2);
+            let known: Vec<&str> = keys.inspect(|key| assert!(tables_with(key).any(|t| t == table), "{key}")).collect();
+            assert!(known.len() > 1, "{what}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What can be wrong with the settings of a hub.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use a2c_hub::auth::{UnusableJwtKey, UnusableKey};
+use a2c_hub::trace;
+use a2c_pem::PemError;
+
+/// Settings that a hub cannot start with. Names are those of the file; where a flag is the usual way, it is named too.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Problem {
+    /// Everybody could come in from everywhere.
+    #[error(
+        "refusing to listen on {0} without authentication: set A2C_TOKEN (or token_file, or another --auth), or listen \
+         on a loopback address"
+    )]
+    Open(SocketAddr),
+    /// Two settings of the same layer exclude each other.
+    #[error("{0} and {1} are both set: leave one of them out")]
+    Both(String, String),
+    /// A setting is of no use without another one.
+    #[error("{0} needs {1}")]
+    Needs(String, &'static str),
+    /// Several ways to prove oneself, and no word about which of them counts.
+    #[error("tokens and JWT keys are both set: say which of them counts with --auth token or --auth jwt (auth.kind)")]
+    WhichAuth,
+    /// A secret cannot be read.
+    #[error("{setting}: cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// Which setting.
+        setting: String,
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A secret that is none.
+    #[error("{0} is empty: set it to a secret (openssl rand -hex 32), or leave it out")]
+    Empty(String),
+    /// A token that no client could send.
+    #[error("{setting}: {source}")]
+    Token {
+        /// Which setting.
+        setting: String,
+        /// Why not.
+        source: UnusableKey,
+    },
+    /// A token that can be guessed.
+    #[error("{setting} has {length} characters, which can be guessed: take at least {minimum} (openssl rand -hex 32)")]
+    Short {
+        /// Which setting.
+        setting: String,
+        /// How long it is.
+        length: usize,
+        /// How long it has to be.
+        minimum: usize,
+    },
+    /// A key that verifies nothing.
+    #[error("{setting}: {source}")]
+    JwtKey {
+        /// Which setting.
+        setting: String,
+        /// Why not.
+        source: UnusableJwtKey,
+    },
+    /// Something else, or a key of an algorithm that is not spoken here.
+    #[error(
+        "auth.jwt_public_key: {} is neither an RSA (RS256) nor an Ed25519 (EdDSA) public key in PEM, which starts with \
+         -----BEGIN PUBLIC KEY-----",
+        .0.display()
+    )]
+    NoJwtKey(PathBuf),
+    /// No token can be made up.
+    #[error("the system gives no random numbers to make a token of: set A2C_TOKEN")]
+    NoRandomness,
+    /// A TLS file cannot be used.
+    #[error("tls: {0}")]
+    Tls(#[from] PemError),
+    /// The audit log cannot be written.
+    #[error("audit.file: cannot write {}: {source}", path.display())]
+    Audit {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Traces cannot be sent.
+    #[error("traces: {0}")]
+    Traces(#[from] trace::StartError),
+    /// A header for the collector, which may hold a secret and is not repeated.
+    #[error("{0}: write NAME=VALUE, one per line or separated by commas")]
+    Header(&'static str),
+}
+
+/// Everything that keeps a hub from starting, told at once.
+#[derive(Debug)]
+pub(crate) struct Problems(pub(crate) Vec<Problem>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = &*self.0 {
+            return only.fmt(f);
+        }
+        write!(f, "{} settings cannot be used:", self.0.len())?;
+        self.0.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+
+impl std::error::Error for Problems {}

@@ -1,0 +1,245 @@
+//! What single settings may be, told alike for flags, the environment and the file.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use a2c_agent::Secret;
+use clap::ValueEnum;
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Unexpected, Visitor};
+
+/// A whole number within bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u64")]
+pub(crate) struct Bounded<const MIN: u64, const MAX: u64>(u64);
+
+/// Seconds of something that has to end at some time.
+pub(crate) type Seconds = Bounded<1, 3600>;
+/// Seconds of something that can be left out: 0.
+pub(crate) type SecondsOrNone = Bounded<0, 86_400>;
+/// The size of a message.
+pub(crate) type MessageBytes = Bounded<1024, { 1 << 30 }>;
+/// The size of what waits in memory.
+pub(crate) type BacklogBytes = Bounded<65_536, { 1 << 36 }>;
+/// How many there may be.
+pub(crate) type Count = Bounded<1, 100_000_000>;
+/// How many there may be, if any.
+pub(crate) type CountOrNone = Bounded<0, 65_536>;
+
+/// The number is not within its bounds.
+#[derive(Debug, thiserror::Error)]
+#[error("write a whole number from {min} to {max}")]
+pub(crate) struct OutOfBounds {
+    min: u64,
+    max: u64,
+}
+
+impl<const MIN: u64, const MAX: u64> Bounded<MIN, MAX> {
+    /// As what the hub counts in.
+    pub(crate) fn count(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+
+    /// As a time.
+    pub(crate) fn seconds(self) -> Duration {
+        Duration::from_secs(self.0)
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> TryFrom<u64> for Bounded<MIN, MAX> {
+    type Error = OutOfBounds;
+
+    fn try_from(number: u64) -> Result<Self, OutOfBounds> {
+        (MIN..=MAX).contains(&number).then_some(Self(number)).ok_or(OutOfBounds { min: MIN, max: MAX })
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> FromStr for Bounded<MIN, MAX> {
+    type Err = OutOfBounds;
+
+    fn from_str(text: &str) -> Result<Self, OutOfBounds> {
+        text.parse::<u64>().map_err(|_| OutOfBounds { min: MIN, max: MAX })?.try_into()
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> fmt::Display for Bounded<MIN, MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A limit that can be switched off, with `0` or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cap(pub(crate) Option<u32>);
+
+/// The text is no limit.
+#[derive(Debug, thiserror::Error)]
+#[error("write a whole number, or `off`")]
+pub(crate) struct NoCap;
+
+impl From<u32> for Cap {
+    fn from(number: u32) -> Self {
+        Self((number > 0).then_some(number))
+    }
+}
+
+impl FromStr for Cap {
+    type Err = NoCap;
+
+    fn from_str(text: &str) -> Result<Self, NoCap> {
+        if text == "off" { Ok(Self(None)) } else { text.parse::<u32>().map(Self::from).map_err(|_| NoCap) }
+    }
+}
+
+impl fmt::Display for Cap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(number) => number.fmt(f),
+            None => f.write_str("off"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Cap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrOff;
+
+        impl Visitor<'_> for NumberOrOff {
+            type Value = Cap;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number, or \"off\"")
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Cap, E> {
+                u32::try_from(number).map(Cap::from).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Cap, E> {
+                text.parse().map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(NumberOrOff)
+    }
+}
+
+/// A share of a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub(crate) struct Ratio(f64);
+
+/// The number is no share.
+#[derive(Debug, thiserror::Error)]
+#[error("write a number from 0 to 1, such as 0.1")]
+pub(crate) struct NoRatio;
+
+impl Ratio {
+    /// Everything.
+    pub(crate) const ALL: Self = Self(1.0);
+
+    /// From 0 to 1.
+    pub(crate) fn share(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Ratio {
+    type Error = NoRatio;
+
+    fn try_from(share: f64) -> Result<Self, NoRatio> {
+        (0.0..=1.0).contains(&share).then_some(Self(share)).ok_or(NoRatio)
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = NoRatio;
+
+    fn from_str(text: &str) -> Result<Self, NoRatio> {
+        text.parse::<f64>().map_err(|_| NoRatio)?.try_into()
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How clients prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AuthKind {
+    /// Everybody may connect; on a loopback address only.
+    None,
+    /// Whoever shows a token.
+    Token,
+    /// Whoever shows a signed token that says itself what it is good for.
+    Jwt,
+    /// Whoever has a certificate of --client-ca.
+    Mtls,
+}
+
+impl fmt::Display for AuthKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Token => "token",
+            Self::Jwt => "jwt",
+            Self::Mtls => "mtls",
+        })
+    }
+}
+
+/// An address of the file.
+pub(crate) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(|_| de::Error::custom("write \"ADDR:PORT\", such as \"127.0.0.1:7420\""))
+}
+
+/// A secret of the file.
+pub(crate) fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    String::deserialize(deserializer).map(|text| Some(Secret::new(text)))
+}
+
+/// One text, or a list of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "write a text, or a list of texts")]
+pub(crate) enum OneOrMore<T> {
+    /// One.
+    One(T),
+    /// A list.
+    More(Vec<T>),
+}
+
+impl<T> OneOrMore<T> {
+    /// As a list in any case.
+    pub(crate) fn into_list(self) -> Vec<T> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::More(more) => more,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_bounds_and_caps_can_be_off() {
+        for (text, ok) in [("1", true), ("3600", true), ("0", false), ("3601", false), ("-1", false), ("x", false)] {
+            assert_eq!(text.parse::<Seconds>().is_ok(), ok, "{text}");
+        }
+        let told = "9".parse::<MessageBytes>().unwrap_err().to_string();
+        assert_eq!(told, "write a whole number from 1024 to 1073741824");
+        for (text, cap) in [("0", Some(None)), ("off", Some(None)), ("7", Some(Some(7))), ("-1", None), ("Off", None)] {
+            assert_eq!(text.parse::<Cap>().ok().map(|cap| cap.0), cap, "{text}");
+        }
+        for (text, ok) in [("0", true), ("1", true), ("0.25", true), ("1.1", false), ("-0.1", false), ("NaN", false)] {
+            assert_eq!(text.parse::<Ratio>().is_ok(), ok, "{text}");
+        }
+    }
+}
