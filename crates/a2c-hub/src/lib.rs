@@ -243,13 +243,21 @@ impl Hub {
     /// Begins nothing new, lets calls in flight come to their end for as long as the configuration says, tells everybody
     /// who leaves, closes all connections and ends.
     pub async fn shutdown(self) {
+        self.shutdown_sooner(std::future::pending()).await;
+    }
+
+    /// Like [`Self::shutdown`], but does not wait for calls any longer once `hurry` is over.
+    pub async fn shutdown_sooner(self, hurry: impl Future<Output = ()>) {
         self.switchboard.begin_ending();
         let calls = self.calls_in_flight();
         if calls > 0 {
             tracing::info!(calls, seconds = self.drain.as_secs(), "waiting for calls in flight");
         }
-        if tokio::time::timeout(self.drain, self.switchboard.idle()).await.is_err() {
-            tracing::warn!(calls = self.calls_in_flight(), "some calls did not end in time");
+        tokio::select! {
+            drained = tokio::time::timeout(self.drain, self.switchboard.idle()) => if drained.is_err() {
+                tracing::warn!(calls = self.calls_in_flight(), "some calls did not end in time");
+            },
+            () = hurry => {}
         }
         self.stop.cancel();
         self.switchboard.farewell();

@@ -299,11 +299,14 @@ async fn a_second_signal_ends_the_wait() {
     signal(&hub, Signal::HUP);
     signal(&hub, Signal::USR1);
     signal(&hub, Signal::INT);
-    says(&hub, "stopping at once");
+    says(&hub, "not waiting any longer");
     assert!(ended(&mut hub).success());
     call.abort();
     run(&["audit", "verify", log.to_str().unwrap()]).ok();
-    assert!(std::fs::read_to_string(&log).unwrap().contains(r#""event":"joined""#));
+    let text = std::fs::read_to_string(&log).unwrap();
+    for event in ["joined", "left", "hub_stopped"] {
+        assert!(text.contains(&format!(r#""event":"{event}""#)), "{event} is not in {text}");
+    }
 }
 
 /// The status line of what a hub answers to a request for a path.

@@ -124,6 +124,11 @@ pub(crate) struct Flags {
     #[arg(long, env = "A2C_HUB_MAX_BACKLOG", value_name = "BYTES", help_heading = help::LIMITS)]
     pub(crate) max_backlog: Option<BacklogBytes>,
 
+    /// How many bytes of large messages are held over all connections, each way, before the next ones have to wait
+    /// [default: 536870912].
+    #[arg(long, env = "A2C_HUB_MAX_MEMORY", value_name = "BYTES", help_heading = help::LIMITS)]
+    pub(crate) max_memory: Option<BacklogBytes>,
+
     /// How many connections may come from one address [default: 512].
     #[arg(long, env = "A2C_HUB_CONNECTIONS_PER_ADDRESS", value_name = "COUNT|off", help_heading = help::LIMITS)]
     pub(crate) connections_per_address: Option<Cap>,

@@ -79,6 +79,7 @@ pub(crate) struct Limits {
     pub(crate) max_attachments: Option<CountOrNone>,
     pub(crate) max_calls: Option<Count>,
     pub(crate) max_backlog: Option<BacklogBytes>,
+    pub(crate) max_memory: Option<BacklogBytes>,
     pub(crate) connections_per_address: Option<Cap>,
     pub(crate) requests_per_second: Option<Cap>,
     pub(crate) joins_per_minute: Option<Cap>,

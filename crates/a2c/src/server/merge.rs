@@ -175,6 +175,9 @@ impl Merge<'_> {
         let backlog = bounded(limits.max_backlog);
         let backlog: BacklogBytes = self.pick("limits.max_backlog", flags.max_backlog, file.max_backlog, backlog);
         limits.max_backlog = backlog.count();
+        let memory = bounded(limits.max_memory);
+        let memory: BacklogBytes = self.pick("limits.max_memory", flags.max_memory, file.max_memory, memory);
+        limits.max_memory = memory.count();
         let connections = self.pick(
             "limits.connections_per_address",
             flags.connections_per_address,

@@ -136,14 +136,9 @@ async fn until_stopped(hub: &Hub, has_tls: bool, signals: &mut HubSignals) {
 
 /// Lets the calls in flight come to their end, unless somebody is in a hurry: no process is left behind by a hub.
 async fn stop(hub: Hub, signals: &mut HubSignals) {
-    let mut shutdown = std::pin::pin!(hub.shutdown());
-    loop {
-        tokio::select! {
-            () = &mut shutdown => return,
-            signal = signals.next() => if signal == HubSignal::Stop {
-                tracing::warn!("stopping at once: calls in flight are lost");
-                return;
-            },
-        }
-    }
+    let hurry = async {
+        while signals.next().await != HubSignal::Stop {}
+        tracing::warn!("not waiting any longer for calls in flight");
+    };
+    hub.shutdown_sooner(hurry).await;
 }

@@ -27,6 +27,7 @@ const NAMES: &[(&str, &str)] = &[
     ("limits.max_attachments", "max_attachments"),
     ("limits.max_calls", "max_calls"),
     ("limits.max_backlog", "max_backlog"),
+    ("limits.max_memory", "max_memory"),
     ("limits.connections_per_address", "connections_per_address"),
     ("limits.requests_per_second", "requests_per_second"),
     ("limits.joins_per_minute", "joins_per_minute"),

@@ -25,7 +25,8 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// Looks around.
     pub(crate) fn look() -> Self {
-        let secret = |name| std::env::var(name).ok().map(Secret::new);
+        // What is no text is not what was meant; it must not pass for nothing, but fail where it is used.
+        let secret = |name| std::env::var_os(name).map(|value| Secret::new(value.to_string_lossy()));
         Self {
             jwt_secret: secret("A2C_JWT_SECRET"),
             admin_token: secret("A2C_ADMIN_TOKEN"),
