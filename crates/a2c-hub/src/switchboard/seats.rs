@@ -28,9 +28,6 @@ impl Switchboard {
         let Seat { office, role, name } = wanted;
         let Some(member) = state.members.get(&conn) else { return Ok(()) };
         permits(member, wanted).map_err(|message| ErrorBody::new(ErrorCode::Forbidden, message))?;
-        if self.is_ending() {
-            return Err(ErrorBody::new(ErrorCode::Internal, super::GOING_AWAY));
-        }
         let joined = state
             .offices
             .join(conn, *role, name, office)

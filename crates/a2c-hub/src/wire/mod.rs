@@ -26,7 +26,7 @@ use crate::limits::Limits;
 use crate::limits::guests::Guests;
 use crate::metrics::{Limit, Refusal};
 use crate::office::ConnId;
-use crate::switchboard::{GOING_AWAY, Member, Switchboard};
+use crate::switchboard::{Member, Switchboard};
 use connection::{Connection, Partial, TooMuch};
 use outbox::Outbox;
 pub(crate) use packet::Packet;
@@ -209,7 +209,8 @@ impl Wire {
             connect_error(socket, NAMESPACE, told);
         };
         if self.switchboard.is_ending() {
-            return connect_error(socket, NAMESPACE, GOING_AWAY);
+            // Not refused, which many clients take for the last word: one whose connection ends comes again.
+            return socket.close(CloseReason::Dismissed);
         }
         if self.guests.is_locked_out(address.ip(), now) {
             connection.state().is_refused = true;
