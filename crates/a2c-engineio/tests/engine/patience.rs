@@ -1,0 +1,136 @@
+//! Who is taken for gone, and who is only slow.
+
+use std::time::Duration;
+
+use a2c_engineio::{CloseReason, Config};
+use tokio::io::AsyncWriteExt;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+
+use crate::support::{Polling, Server, Wire, answer, config, frame, within};
+
+const BEAT: Duration = Duration::from_millis(250);
+
+async fn impatient() -> Server {
+    Server::with(Config { ping_interval: BEAT, ping_timeout: BEAT, stranger_stay: 4 * BEAT, ..config() }).await
+}
+
+#[tokio::test]
+async fn who_does_not_answer_is_gone() {
+    let server = impatient().await;
+    let mut wire = Wire::open(&server).await;
+    wire.echoes("admitted").await;
+    let mut polling = Polling::open(&server).await;
+    polling.echoes("admitted").await;
+    assert_eq!(server.closed(2).await, [CloseReason::Silent; 2]);
+    assert_eq!(wire.next().await.unwrap().to_text().unwrap(), "2", "it was asked");
+    server.deserted().await;
+}
+
+#[tokio::test]
+async fn who_answers_stays() {
+    let server = impatient().await;
+    let mut wire = Wire::open(&server).await;
+    wire.echoes("admitted").await;
+    for _ in 0..8 {
+        assert_eq!(wire.next().await.unwrap().to_text().unwrap(), "2");
+        wire.send("3").await;
+    }
+    let mut polling = Polling::open(&server).await;
+    polling.echoes("admitted").await;
+    for _ in 0..8 {
+        tokio::select! {
+            polled = polling.poll() => assert_eq!(polled, (200, "2".into())),
+            text = wire.text() => panic!("{text}"),
+        }
+        assert_eq!(polling.post("3").await, 200);
+    }
+    wire.echoes("still there").await;
+}
+
+/// In the middle of a large message nobody can answer: that it grows is the answer.
+#[tokio::test]
+async fn a_large_message_that_comes_slowly() {
+    let server = impatient().await;
+    let mut wire = Wire::open(&server).await;
+    wire.echoes("admitted").await;
+    let text = "x".repeat(1 << 20);
+    let message = frame(OpCode::Data(Data::Text), format!("4echo {text}").as_bytes(), true);
+    for piece in message.chunks(1 << 16) {
+        tokio::time::sleep(BEAT / 2).await;
+        wire.raw(piece).await.unwrap();
+    }
+    assert!(wire.text().await == format!("4{text}"));
+}
+
+#[tokio::test]
+async fn a_large_post_that_comes_slowly() {
+    let server = impatient().await;
+    let mut polling = Polling::open(&server).await;
+    polling.echoes("admitted").await;
+    let text = "x".repeat(1 << 20);
+    let mut up = server.connect().await;
+    let head =
+        format!("POST {} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n4echo ", polling.target, text.len() + 6);
+    up.write_all(head.as_bytes()).await.unwrap();
+    for piece in text.as_bytes().chunks(1 << 16) {
+        tokio::time::sleep(BEAT / 2).await;
+        up.write_all(piece).await.unwrap();
+    }
+    assert_eq!(answer(&mut up).await, Some((200, "ok".into())));
+    assert!(polling.packet().await == format!("4{text}"));
+}
+
+/// A frame or a body that comes byte by byte is no sign of life.
+#[tokio::test]
+async fn a_trickle_is_cut() {
+    let server = impatient().await;
+    let mut wire = Wire::open(&server).await;
+    wire.echoes("admitted").await;
+    let polling = Polling::open(&server).await;
+    let mut up = server.connect().await;
+    let head = format!("POST {} HTTP/1.1\r\nhost: x\r\ncontent-length: 900\r\n\r\n4", polling.target);
+    up.write_all(head.as_bytes()).await.unwrap();
+    let message = frame(OpCode::Data(Data::Text), &[b'4'; 900], true);
+    let cut = within("the end of the trickle", async {
+        for byte in message {
+            let cut = (wire.raw(&[byte]).await.is_err(), up.write_all(b"x").await.is_err());
+            if cut == (true, true) {
+                return true;
+            }
+            tokio::time::sleep(BEAT / 8).await;
+        }
+        false
+    });
+    assert!(cut.await);
+    assert_eq!(server.closed(2).await.len(), 2);
+}
+
+/// Who is not admitted has to go in time, whatever it says, and however much.
+#[tokio::test]
+async fn a_stranger_who_never_stops_talking() {
+    let server = impatient().await;
+    let mut wire = Wire::open(&server).await;
+    let chatter = frame(OpCode::Data(Data::Text), b"3", true).repeat(5000);
+    within("the end", async { while wire.raw(&chatter).await.is_ok() {} }).await;
+    assert_eq!(server.closed(1).await, [CloseReason::Stranger]);
+
+    let mut quiet = Wire::open(&server).await;
+    while quiet.try_text().await.is_some() {}
+    let mut polling = Polling::open(&server).await;
+    while polling.post("3").await == 200 {}
+    assert_eq!(server.closed(3).await, [CloseReason::Stranger; 3]);
+}
+
+/// What waits for a stranger is little: it has no business making the engine remember things.
+#[tokio::test]
+async fn a_stranger_who_does_not_read() {
+    let server = Server::start().await;
+    let mut wire = Wire::open(&server).await;
+    // Nothing admits it but what it says; a ping of the websocket says nothing.
+    let pings = frame(OpCode::Control(Control::Ping), &[1; 125], true).repeat(8000);
+    for _ in 0..50 {
+        within("the pings to be taken", wire.raw(&pings)).await.unwrap();
+    }
+    wire.vanish();
+    assert_eq!(server.deserted().await.len(), 1);
+}
