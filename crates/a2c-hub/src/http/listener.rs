@@ -31,6 +31,10 @@ const HEAD: Duration = Duration::from_secs(10);
 /// The largest head of a request.
 const MAX_HEAD: usize = 64 << 10;
 
+/// How much the system takes in for a peer beyond what is on its way.
+#[cfg(target_os = "linux")]
+const NOT_SENT: u32 = 128 << 10;
+
 /// How long to wait when the system has no descriptor left for another connection.
 const BREATHER: Duration = Duration::from_millis(100);
 
@@ -69,6 +73,9 @@ impl Listener {
         // The engine notices a silent peer; this notices one that does not even acknowledge what it is sent.
         #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(self.patience));
+        // What the system holds back for a slow peer, the engine cannot see moving.
+        #[cfg(target_os = "linux")]
+        let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(NOT_SENT);
         let guest = match self.guests.enter(from.ip(), Count::Connection) {
             Ok(guest) => guest,
             Err(crowded) => {
