@@ -222,6 +222,32 @@ mod tests {
     }
 
     #[test]
+    fn a_message_with_many_attachments_takes_several_payloads() {
+        let attachments = vec![Bytes::from_static(b"\0"); 40];
+        let message = Packet::Message(Outgoing { head: "x".into(), attachments, ..Outgoing::default() });
+        let mut queue = VecDeque::from([Packet::Ping, message, Packet::Ping]);
+        let payloads: Vec<_> =
+            std::iter::from_fn(|| (!queue.is_empty()).then(|| encode_payload(&mut queue, 1 << 20))).collect();
+        let sizes: Vec<_> = payloads.iter().map(|payload| payload.split(|b| *b == 0x1e).count()).collect();
+        assert_eq!(sizes, [1, 16, 16, 10]);
+        let expected = ["2", "4x"].into_iter().chain(["bAA=="; 40]).chain(["2"]).collect::<Vec<_>>().join("\x1e");
+        assert_eq!(payloads.join(&0x1e), expected.as_bytes());
+    }
+
+    #[test]
+    fn what_waits_does_not_keep_what_it_was_read_with() {
+        let read = Bytes::from(vec![b'x'; 64 << 10]);
+        let message = Outgoing { body: read.slice(..10), attachments: vec![read.slice(10..20)], ..Outgoing::default() };
+        let waiting = Packet::Message(message.clone()).detached();
+        assert_eq!(waiting, Packet::Message(message.clone()));
+        drop(message);
+        assert!(read.is_unique());
+        let mut backlog = crate::backlog::Backlog::default();
+        backlog.push(Packet::Message(Outgoing::text(read.slice(..LARGE - 1))));
+        assert!(read.is_unique());
+    }
+
+    #[test]
     fn a_payload_is_taken_apart() {
         let payload = Bytes::from_static(b"3\x1e42[\"a\"]\x1ebAP8=\x1e1\x1e2probe\x1e5");
         let packets: Result<Vec<_>, _> = decode_payload(&payload).collect();
