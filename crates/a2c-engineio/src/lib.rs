@@ -8,6 +8,7 @@
 //! What it is not: it knows nothing of Socket.IO or of anything above, speaks neither Engine.IO 3 nor JSONP, and does not
 //! listen: it is given requests by an HTTP server, whose connections should be [`Stream`]s.
 
+mod answer;
 mod backlog;
 mod batch;
 mod frame;
@@ -29,12 +30,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::Full as FullBody;
 use hyper::body::Body;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use outlet::Outlet;
+pub use answer::Answer;
 pub use packet::Outgoing;
 use pool::{Pool, Share};
 use request::{Ask, BadRequest, Carrier};
@@ -157,7 +158,7 @@ impl<H: Handler> Engine<H> {
     }
 
     /// Handles one HTTP request.
-    pub async fn handle<B>(self: &Arc<Self>, request: Request<B>) -> Response<FullBody<Bytes>>
+    pub async fn handle<B>(self: &Arc<Self>, request: Request<B>) -> Response<Answer>
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,

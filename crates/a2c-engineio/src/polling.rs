@@ -8,10 +8,11 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
+use crate::answer::Answer;
 use crate::heartbeat::{Beat, Heartbeat};
 use crate::outlet::Polled;
 use crate::packet::{self, Packet, Received};
@@ -27,7 +28,7 @@ const SENT_HOME: Duration = Duration::from_millis(100);
 const TEXT: &str = "text/plain; charset=UTF-8";
 
 /// Begins a session.
-pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Response<Full<Bytes>> {
+pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Response<Answer> {
     let data = engine.handler.opened(request);
     let socket = engine.begin(engine.socket(data, engine.outlet(None)));
     engine.tasks.spawn(keep(engine.clone(), socket.clone()));
@@ -73,7 +74,7 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
 }
 
 /// Waits for something to say.
-pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<Full<Bytes>> {
+pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<Answer> {
     if socket.outlet().begin_poll().is_err() {
         socket.close(CloseReason::Protocol);
         return BadRequest::Request.response();
@@ -86,7 +87,7 @@ pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::D
         polled => polled,
     };
     match polled {
-        Polled::Payload(payload) => respond(StatusCode::OK, TEXT, payload),
+        Polled::Payload(payload) => respond(StatusCode::OK, TEXT, payload).map(|answer| answer.read_by(socket.clone())),
         Polled::Probed => respond(StatusCode::OK, TEXT, "6"),
         Polled::Over if socket.outlet().is_websocket() => respond(StatusCode::OK, TEXT, "6"),
         Polled::Over => BadRequest::Request.response(),
@@ -113,7 +114,7 @@ impl<D: Send + Sync + 'static> Drop for Post<'_, D> {
 }
 
 /// Takes what the client says.
-pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<Full<Bytes>>
+pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<Answer>
 where
     H: Handler,
     B: Body<Data = Bytes>,

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode, Uri, header};
-use http_body_util::Full;
 use uuid::Uuid;
+
+use crate::answer::Answer;
 
 /// What carries a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(crate) enum BadRequest {
 }
 
 impl BadRequest {
-    pub(crate) fn response(self) -> Response<Full<Bytes>> {
+    pub(crate) fn response(self) -> Response<Answer> {
         let code = match self {
             Self::Transport => 0,
             Self::UnknownSid => 1,
@@ -48,8 +49,8 @@ impl BadRequest {
     }
 }
 
-pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body.into()));
+pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Answer> {
+    let mut response = Response::new(Answer::new(body.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+use crate::answer::Reads;
 use crate::batch::{self, Flush};
 use crate::heartbeat::SIGN_OF_LIFE;
 use crate::outlet::{Drained, Outlet, Queued, wake};
@@ -177,6 +178,12 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// It took or gave some bytes.
     pub(crate) fn moved(&self, bytes: u64) {
         self.life.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl<D: Send + Sync + 'static> Reads for Socket<D> {
+    fn took(&self, bytes: u64) {
+        self.moved(bytes);
     }
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Full;
 use hyper::body::Body;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead as _, ReadBuf};
@@ -18,6 +17,7 @@ use tokio::time::{Instant, Sleep, timeout};
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
+use crate::answer::Answer;
 use crate::backlog::Backlog;
 use crate::batch::{self, Slow};
 use crate::frame::{Assembler, Message};
@@ -51,7 +51,7 @@ pub(crate) fn accept<H, B>(
     engine: &Arc<Engine<H>>,
     mut request: Request<B>,
     session: Option<Arc<Socket<H::Data>>>,
-) -> Response<Full<Bytes>>
+) -> Response<Answer>
 where
     H: Handler,
     B: Body + Send + 'static,
@@ -96,7 +96,7 @@ where
         }
     });
 
-    let mut response = Response::new(Full::default());
+    let mut response = Response::new(Answer::new(Bytes::new()));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use a2c_engineio::{CloseReason, Config};
-use tokio::io::AsyncWriteExt;
+use a2c_engineio::{CloseReason, Config, Stream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use crate::support::{Polling, Server, Wire, answer, config, frame, within};
@@ -11,7 +11,7 @@ use crate::support::{Polling, Server, Wire, answer, config, frame, within};
 const BEAT: Duration = Duration::from_millis(250);
 
 async fn impatient() -> Server {
-    Server::with(Config { ping_interval: BEAT, ping_timeout: BEAT, stranger_stay: 4 * BEAT, ..config() }).await
+    Server::with(Config { ping_interval: BEAT, ping_timeout: 4 * BEAT, stranger_stay: 4 * BEAT, ..config() }).await
 }
 
 #[tokio::test]
@@ -31,13 +31,13 @@ async fn who_answers_stays() {
     let server = impatient().await;
     let mut wire = Wire::open(&server).await;
     wire.echoes("admitted").await;
-    for _ in 0..8 {
+    for _ in 0..4 {
         assert_eq!(wire.next().await.unwrap().to_text().unwrap(), "2");
         wire.send("3").await;
     }
     let mut polling = Polling::open(&server).await;
     polling.echoes("admitted").await;
-    for _ in 0..8 {
+    for _ in 0..4 {
         tokio::select! {
             polled = polling.poll() => assert_eq!(polled, (200, "2".into())),
             text = wire.text() => panic!("{text}"),
@@ -55,7 +55,7 @@ async fn a_large_message_that_comes_slowly() {
     wire.echoes("admitted").await;
     let text = "x".repeat(1 << 20);
     let message = frame(OpCode::Data(Data::Text), format!("4echo {text}").as_bytes(), true);
-    for piece in message.chunks(1 << 16) {
+    for piece in message.chunks(1 << 15) {
         tokio::time::sleep(BEAT / 2).await;
         wire.raw(piece).await.unwrap();
     }
@@ -72,12 +72,32 @@ async fn a_large_post_that_comes_slowly() {
     let head =
         format!("POST {} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n4echo ", polling.target, text.len() + 6);
     up.write_all(head.as_bytes()).await.unwrap();
-    for piece in text.as_bytes().chunks(1 << 16) {
+    for piece in text.as_bytes().chunks(1 << 15) {
         tokio::time::sleep(BEAT / 2).await;
         up.write_all(piece).await.unwrap();
     }
     assert_eq!(answer(&mut up).await, Some((200, "ok".into())));
     assert!(polling.packet().await == format!("4{text}"));
+}
+
+/// Nor is there a ping to answer in the middle of a large answer to a poll.
+#[tokio::test]
+async fn a_large_poll_that_is_read_slowly() {
+    let server = impatient().await;
+    let mut polling = Polling::open(&server).await;
+    assert_eq!(polling.post("4big 4000000").await, 200);
+    let (mut near, far) = tokio::io::duplex(16 << 10);
+    server.serve(Stream::other(far));
+    near.write_all(format!("GET {} HTTP/1.1\r\nhost: x\r\n\r\n", polling.target).as_bytes()).await.unwrap();
+    let mut piece = vec![0; 256 << 10];
+    let mut left = 4_000_000;
+    while left > 0 {
+        tokio::time::sleep(BEAT).await;
+        let wanted = left.min(piece.len());
+        within("the rest", near.read_exact(&mut piece[..wanted])).await.unwrap();
+        left -= wanted;
+    }
+    polling.echoes("still there").await;
 }
 
 /// A frame or a body that comes byte by byte is no sign of life.

@@ -1,0 +1,62 @@
+//! The body of an answer, which shows whether its client reads it.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+
+/// How much is handed out at once.
+const PIECE: usize = 64 << 10;
+
+/// Something that is kept alive by what is read of it.
+pub(crate) trait Reads: Send + Sync {
+    /// So many bytes were taken.
+    fn took(&self, bytes: u64);
+}
+
+/// The body of an answer: handed out in pieces, each of which is a sign of life of the session it belongs to. While a
+/// client is busy with the answer to a poll, it gets no ping that it could answer.
+pub struct Answer {
+    rest: Bytes,
+    reader: Option<Arc<dyn Reads>>,
+}
+
+impl Answer {
+    pub(crate) fn new(body: Bytes) -> Self {
+        Self { rest: body, reader: None }
+    }
+
+    /// Tells `reader` how much of it is taken.
+    pub(crate) fn read_by(mut self, reader: Arc<dyn Reads>) -> Self {
+        self.reader = Some(reader);
+        self
+    }
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = self.get_mut();
+        if this.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let piece = this.rest.split_to(PIECE.min(this.rest.len()));
+        if let Some(reader) = &this.reader {
+            reader.took(piece.len() as u64);
+        }
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
