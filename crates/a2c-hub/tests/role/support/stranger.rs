@@ -87,10 +87,11 @@ impl Stranger {
 
     /// The next text that is no ping; pings are answered.
     pub(crate) async fn text(&mut self) -> String {
-        self.next_text().await.expect("the hub hung up")
+        self.try_text().await.expect("the hub hung up")
     }
 
-    async fn next_text(&mut self) -> Option<String> {
+    /// The same; nothing where the hub hangs up.
+    pub(crate) async fn try_text(&mut self) -> Option<String> {
         loop {
             match within("a frame", self.socket.next()).await {
                 Some(Ok(Message::Text(text))) if text == "2" => self.send("3").await,
@@ -119,12 +120,12 @@ impl Stranger {
 
     /// Reads until the hub hangs up.
     pub(crate) async fn hung_up(&mut self) {
-        while self.next_text().await.is_some() {}
+        while self.try_text().await.is_some() {}
     }
 
     /// Reads until the hub hangs up, which must not welcome anybody any more.
     pub(crate) async fn hung_up_without_welcome(&mut self) {
-        while let Some(text) = self.next_text().await {
+        while let Some(text) = self.try_text().await {
             assert!(!text.starts_with("40/smcp"), "{text}");
         }
     }
