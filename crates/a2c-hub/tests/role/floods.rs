@@ -55,12 +55,12 @@ impl Office {
 }
 
 /// Runs a flood three times next to an office; what the first one leaves behind is what the hub needs to work.
-async fn flood<F: Future<Output = ()>>(wave: impl Fn(Arc<Process>, usize) -> F) {
-    let hub = Arc::new(Process::start(4 * MIB).await);
+async fn flood(wave: impl AsyncFn(&Process, usize)) {
+    let hub = Process::start(4 * MIB).await;
     let office = Office::open(&hub).await;
     let before = hub.memory();
     for n in 0..3 {
-        within("the flood to end", wave(hub.clone(), n)).await;
+        within("the flood to end", wave(&hub, n)).await;
     }
     office.close().await;
     // The hub lets go of connections some time after their clients did.
@@ -148,7 +148,7 @@ fn corpus() -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_packets_from_strangers_and_members() {
-    flood(async |hub, wave| {
+    flood(async |hub: &Process, wave| {
         for (n, text) in corpus().into_iter().enumerate() {
             let mut socket = hub.websocket().await;
             if wave > 0 {
@@ -172,11 +172,11 @@ async fn wrong_packets_from_strangers_and_members() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn large_messages_that_are_cut_off() {
-    flood(async |hub, _| {
+    flood(async |hub: &Process, wave| {
         let mut crowd = Vec::new();
         // Announced as large as a member may, and as large as nobody may; a part of it comes.
         for n in 0..60 {
-            let mut member = joined(hub.websocket().await, "computer", &n.to_string()).await;
+            let mut member = joined(hub.websocket().await, "computer", &format!("{wave} {n}")).await;
             let length: u64 = if n % 2 == 0 { 60 << 20 } else { u64::MAX >> 1 };
             let head = [&[0x81, 0xff][..], &length.to_be_bytes(), &[0; 4]].concat();
             let _ = member.get_mut().write_all(&head).await;
@@ -192,9 +192,9 @@ async fn large_messages_that_are_cut_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attachments_without_end() {
-    flood(async |hub, _| {
+    flood(async |hub: &Process, wave| {
         for announced in [1, 64, 65, 1024, 1025] {
-            let mut member = joined(hub.websocket().await, "agent", "flood").await;
+            let mut member = joined(hub.websocket().await, "computer", &format!("{wave} {announced}")).await;
             let head = format!("45{announced}-/smcp,1[\"client:x\",{{\"computer\":\"c\"}}]");
             let _ = member.send(Message::text(head)).await;
             for _ in 0..300 {
@@ -211,18 +211,18 @@ async fn attachments_without_end() {
 /// Whoever does not read gets no more than a limit of what it asked for.
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_whose_answers_are_not_read() {
-    flood(async |hub, wave| {
+    flood(async |hub: &Process, wave| {
         let mut crowd = Vec::new();
         for n in 0..8 {
             let socket = hub.websocket().await;
-            let mut socket = if wave > 0 { joined(socket, "computer", &n.to_string()).await } else { socket };
+            let mut socket = if wave > 0 { joined(socket, "computer", &format!("{wave} {n}")).await } else { socket };
             let text = if wave == 2 { "42/smcp,1[\"server:list_room\",{\"office_id\":\"o\"}]" } else { "40/other," };
             let flood = match wave {
                 0 => frame(OpCode::Control(Control::Ping), vec![7; 125]).repeat(1000),
                 _ => frame(OpCode::Data(Data::Text), text.into()).repeat(1000),
             };
             // As much as it takes within a moment.
-            let _ = tokio::time::timeout(Duration::from_millis(400), async {
+            let _ = tokio::time::timeout(Duration::from_millis(200), async {
                 while socket.get_mut().write_all(&flood).await.is_ok() {}
             })
             .await;
@@ -234,7 +234,7 @@ async fn questions_whose_answers_are_not_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_say_nothing_or_little() {
-    flood(async |hub, wave| {
+    flood(async |hub: &Process, wave| {
         let mut crowd = Vec::new();
         let head = b"GET /smcp/?EIO=4&transport=websocket&a2c_version=0.2.0 HTTP/1.1\r\nhost: localhost\r\n";
         for n in 0..300 {
@@ -260,7 +260,7 @@ async fn connections_that_say_nothing_or_little() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_one_after_the_other_on_a_connection() {
-    flood(async |hub, _| {
+    flood(async |hub: &Process, _| {
         let good = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
         let polling = "GET /smcp/?EIO=4&transport=polling&a2c_version=0.2.0 HTTP/1.1\r\nhost: localhost\r\n\r\n";
         let refused =
