@@ -18,6 +18,10 @@ use crate::support::{Member, within};
 
 const MIB: usize = 1 << 20;
 
+/// How much more memory a hub may have after a flood than before it, in KiB: what the allocator keeps for the next one,
+/// a small part of what was sent.
+const KEPT: usize = 96 << 10;
+
 /// An office at work: calls go through without a pause until it is closed.
 struct Office {
     closing: Arc<AtomicBool>,
@@ -54,7 +58,7 @@ impl Office {
     }
 }
 
-/// Runs a flood three times next to an office; what the first one leaves behind is what the hub needs to work.
+/// Runs a flood three times next to an office.
 async fn flood(wave: impl AsyncFn(&Process, usize)) {
     let hub = Process::start(4 * MIB).await;
     let office = Office::open(&hub).await;
@@ -65,13 +69,13 @@ async fn flood(wave: impl AsyncFn(&Process, usize)) {
     office.close().await;
     // The hub lets go of connections some time after their clients did.
     let settled = async {
-        while hub.memory() > before * 2 + 24 * 1024 {
+        while hub.memory() > before + KEPT {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     let outcome = tokio::time::timeout(Duration::from_secs(15), settled).await;
     assert!(outcome.is_ok(), "{} KiB after {before} KiB", hub.memory());
-    assert!(hub.peak_memory() < before + 400 * 1024, "{} KiB at most", hub.peak_memory());
+    assert!(hub.peak_memory() < before + 2 * KEPT, "{} KiB at most", hub.peak_memory());
     // And it is as good as new.
     let again = hub.member("agent", "again", "again").await;
     assert_eq!(again.roll("again").await, ["agent again"]);
