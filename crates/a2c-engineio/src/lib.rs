@@ -12,6 +12,8 @@ mod answer;
 mod backlog;
 mod batch;
 mod frame;
+#[doc(hidden)]
+pub mod fuzzing;
 mod heartbeat;
 mod outlet;
 mod packet;

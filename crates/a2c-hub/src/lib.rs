@@ -26,6 +26,8 @@
 
 pub mod audit;
 pub mod auth;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod ledger;
 mod limits;

@@ -1,0 +1,64 @@
+//! What strangers can feed, for the fuzzer: everything between the bytes of a connection and the handler.
+
+use bytes::{BufMut as _, Bytes};
+
+use crate::frame::{Assembler, Message, Violation};
+use crate::packet::{self, PacketError, Received};
+
+/// Reads frames that come in pieces of `step` bytes; says what came of it, which must not depend on the pieces.
+pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
+    let whole = messages(bytes, bytes.len(), max_message);
+    let pieces = messages(bytes, step, max_message);
+    assert_eq!(whole, pieces, "in pieces of {step}");
+    let total: usize = whole.0.iter().map(Message::len).sum();
+    assert!(total <= bytes.len(), "more came out than went in");
+    for message in whole.0 {
+        if let Message::Text(text) = message {
+            let _ = packet::parse(&text);
+        }
+    }
+    // What was read together with the handshake comes first.
+    let mut assembler = Assembler::with(&bytes[..step.min(bytes.len())]);
+    while let Ok(Some(_)) = assembler.next(max_message) {}
+}
+
+fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Option<Violation>) {
+    let mut assembler = Assembler::default();
+    let mut messages = Vec::new();
+    for piece in bytes.chunks(step.max(1)) {
+        match assembler.large(step.max(1)) {
+            Some(room) => room.put_slice(piece),
+            None => assembler.push(piece),
+        }
+        loop {
+            match assembler.next(max_message) {
+                Ok(Some(message)) => messages.push(message),
+                Ok(None) => break,
+                Err(violation) => return (messages, Some(violation)),
+            }
+        }
+    }
+    (messages, None)
+}
+
+/// Takes a polling payload apart: as many packets as there are separators, each of them no longer than it came.
+pub fn payload(bytes: &[u8]) {
+    let payload = Bytes::copy_from_slice(bytes);
+    let packets: Vec<Result<Received, PacketError>> = packet::decode_payload(&payload).collect();
+    assert_eq!(packets.len(), bytes.iter().filter(|byte| **byte == 0x1e).count() + 1);
+    let length = |packet: &Result<Received, PacketError>| match packet {
+        Ok(Received::Text(text)) => text.len(),
+        Ok(Received::Binary(data)) => data.len(),
+        _ => 0,
+    };
+    assert!(packets.iter().map(length).sum::<usize>() <= bytes.len());
+}
+
+impl Message {
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(bytes) | Self::Binary(bytes) | Self::Ping(bytes) => bytes.len(),
+            Self::Pong | Self::Close => 0,
+        }
+    }
+}
