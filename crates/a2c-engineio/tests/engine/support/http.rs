@@ -59,6 +59,10 @@ impl Polling {
 
     /// The next packet that is neither ping nor noop.
     pub(crate) async fn packet(&mut self) -> String {
+        within("a packet", self.next_packet()).await
+    }
+
+    async fn next_packet(&mut self) -> String {
         loop {
             while let Some(packet) = self.packets.pop_front() {
                 match &*packet {

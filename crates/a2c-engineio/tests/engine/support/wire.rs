@@ -77,14 +77,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 
     /// The same; nothing after the end.
     pub(crate) async fn try_text(&mut self) -> Option<String> {
-        loop {
-            match self.next().await? {
-                Message::Text(text) if text == "2" => self.send("3").await,
-                Message::Text(text) => return Some(text.to_string()),
-                Message::Close(_) => return None,
-                other => panic!("{other:?}"),
+        // As a whole: pings alone would keep it waiting for ever.
+        let text = async {
+            loop {
+                match self.next().await? {
+                    Message::Text(text) if text == "2" => self.send("3").await,
+                    Message::Text(text) => return Some(text.to_string()),
+                    Message::Close(_) => return None,
+                    other => panic!("{other:?}"),
+                }
             }
-        }
+        };
+        within("a text", text).await
     }
 
     /// Asks for something to be said, which has to come next.
