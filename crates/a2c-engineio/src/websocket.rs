@@ -35,6 +35,10 @@ const CHUNK: usize = 64 << 10;
 /// would keep the receivers idle while the rest is handled, and those who wait for the answers.
 const FIRST_FEW: usize = 4;
 
+/// More messages than this in one read, and the others get their turn before the next: a read may hold thousands, and
+/// the runtime counts reads.
+const MANY: usize = 64;
+
 /// How long a goodbye may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -234,7 +238,11 @@ impl<H: Handler> Line<H> {
         self.take()?;
         loop {
             match poll_fn(|cx| self.poll_step(cx, timer.as_mut())).await {
-                Step::Read => self.take()?,
+                Step::Read => {
+                    if self.take()? > MANY {
+                        tokio::task::yield_now().await;
+                    }
+                }
                 Step::Beat => {
                     self.beat()?;
                     timer.as_mut().reset(self.due());
@@ -280,8 +288,8 @@ impl<H: Handler> Line<H> {
         Poll::Pending
     }
 
-    /// Handles every message that is complete.
-    fn take(&mut self) -> Result<(), (CloseReason, u16)> {
+    /// Handles every message that is complete; says how many.
+    fn take(&mut self) -> Result<usize, (CloseReason, u16)> {
         let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.inlet.assembler);
         let (outcome, slow) = batch::run(|| {
             let (mut count, mut enough) = (0, FIRST_FEW);
@@ -292,7 +300,7 @@ impl<H: Handler> Line<H> {
                         if violation.close_code() == 1009 { CloseReason::TooLarge } else { CloseReason::Protocol };
                     (reason, violation.close_code())
                 })?;
-                let Some(message) = message else { return Ok(()) };
+                let Some(message) = message else { return Ok(count) };
                 handle(&engine.handler, socket, message)?;
                 count += 1;
                 if count == enough {
@@ -300,7 +308,7 @@ impl<H: Handler> Line<H> {
                     enough *= 2;
                 }
             }
-            Ok(())
+            Ok(count)
         });
         self.slow = slow;
         self.socket.reading(self.inlet.assembler.held());
