@@ -36,8 +36,8 @@ use hyper::body::Body;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use outlet::Outlet;
 pub use answer::Answer;
+use outlet::Outlet;
 pub use packet::Outgoing;
 use pool::{Pool, Share};
 use request::{Ask, BadRequest, Carrier};

@@ -129,6 +129,7 @@ pub(crate) fn config() -> Config {
         stranger_message: 1000,
         stranger_stay: Duration::from_secs(30),
         max_backlog: 1 << 20,
+        max_memory: 512 << 20,
     }
 }
 
