@@ -239,6 +239,10 @@ impl<H: Handler> Line<H> {
         loop {
             match poll_fn(|cx| self.poll_step(cx, timer.as_mut())).await {
                 Step::Read => {
+                    // Here too: the timer has no turn while there is something to read.
+                    if !self.socket.is_admitted() {
+                        self.check_stay(Instant::now())?;
+                    }
                     if self.take()? > MANY {
                         tokio::task::yield_now().await;
                     }
@@ -315,11 +319,17 @@ impl<H: Handler> Line<H> {
         outcome
     }
 
-    fn beat(&mut self) -> Result<(), (CloseReason, u16)> {
-        let now = Instant::now();
+    /// A client that is not admitted has to go in time.
+    fn check_stay(&self, now: Instant) -> Result<(), (CloseReason, u16)> {
         if !self.socket.is_admitted() && now >= self.leave_at {
             return Err((CloseReason::Stranger, 1000));
         }
+        Ok(())
+    }
+
+    fn beat(&mut self) -> Result<(), (CloseReason, u16)> {
+        let now = Instant::now();
+        self.check_stay(now)?;
         if now < self.heart.next() {
             return Ok(());
         }
