@@ -115,10 +115,10 @@ impl Desk {
         let wanted = Wanted { tool: &request.tool_name, params: request.params, limit, trace };
         let result = call::run(&self.servers, wanted, self.confirmation, &cancel).await;
         self.running().remove(&key);
-        let (tool, agent, ms) = (&request.tool_name, &key.agent, begin.elapsed().as_millis());
+        let (tool, agent, ms) = (&request.tool_name, &key.agent, begin.elapsed().as_millis() as u64);
         match result.error_code() {
             None => tracing::info!(tool, agent, ms, "tool call"),
-            Some(code) => tracing::info!(tool, agent, ms, %code, "tool call failed"),
+            Some(code) => tracing::info!(tool, agent, ms, code = code.number(), "tool call failed"),
         }
         result
     }

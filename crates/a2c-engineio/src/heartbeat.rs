@@ -13,7 +13,7 @@ pub(crate) const SIGN_OF_LIFE: u64 = 16 << 10;
 pub(crate) enum Beat {
     /// Ask.
     Ping,
-    /// It answered; nothing to do until the next beat.
+    /// It answered, or may still do so; nothing to do until the next beat.
     Alive,
     /// It did not.
     Dead,
@@ -25,8 +25,15 @@ pub(crate) struct Heartbeat {
     interval: Duration,
     timeout: Duration,
     next: Instant,
-    /// How much life there was when the question was put, while it is open.
-    asked: Option<u64>,
+    asked: Option<Question>,
+}
+
+/// A question that was put.
+#[derive(Debug, Clone, Copy)]
+struct Question {
+    at: Instant,
+    /// How much life there was at that time.
+    life: u64,
 }
 
 impl Heartbeat {
@@ -45,20 +52,29 @@ impl Heartbeat {
     }
 
     /// Decides; `life` grows with every sign of life.
+    ///
+    /// Who answers is asked again an interval after the last question, so that one that is gone is noticed within interval
+    /// and timeout, whichever of them is longer.
     pub(crate) fn beat(&mut self, now: Instant, life: u64) -> Beat {
-        match self.asked.take() {
-            None => {
-                self.asked = Some(life);
-                self.next = now + self.timeout;
-                Beat::Ping
+        let Some(question) = self.asked else { return self.ask(now, life) };
+        let again = question.at + self.interval;
+        if life.saturating_sub(question.life) >= SIGN_OF_LIFE {
+            if now >= again {
+                return self.ask(now, life);
             }
-            Some(before) if life.saturating_sub(before) >= SIGN_OF_LIFE => {
-                // Measured from the question, so that a client is never unasked for longer than the interval.
-                self.next = now + self.interval.saturating_sub(self.timeout);
-                Beat::Alive
-            }
-            Some(_) => Beat::Dead,
+            self.asked = None;
+            self.next = again;
+            return Beat::Alive;
         }
+        let deadline = question.at + self.timeout;
+        self.next = deadline;
+        if now >= deadline { Beat::Dead } else { Beat::Alive }
+    }
+
+    fn ask(&mut self, now: Instant, life: u64) -> Beat {
+        self.asked = Some(Question { at: now, life });
+        self.next = now + self.interval.min(self.timeout);
+        Beat::Ping
     }
 }
 
@@ -75,10 +91,28 @@ mod tests {
         assert_eq!(heart.next(), start + 5 * SECOND);
         assert_eq!(heart.beat(heart.next(), 0), Beat::Ping);
         assert_eq!(heart.next(), start + 10 * SECOND);
-        assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), Beat::Alive);
-        assert_eq!(heart.next(), start + 10 * SECOND, "asked again five seconds after it was asked");
-        assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), Beat::Ping);
+        assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), Beat::Ping, "five seconds after it was asked last");
         assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), Beat::Dead);
+        assert_eq!(heart.next(), start + 15 * SECOND);
+    }
+
+    #[test]
+    fn whoever_is_gone_is_noticed_within_interval_and_timeout() {
+        for (interval, timeout) in [(5, 5), (5, 20), (25, 20), (1, 60), (60, 1)] {
+            let start = Instant::now();
+            let mut heart = Heartbeat::new(start, interval * SECOND, timeout * SECOND);
+            // It answers for a while, each time at once, and then no more.
+            let (mut life, mut last_sign) = (0, start);
+            let dead = loop {
+                let now = heart.next();
+                match heart.beat(now, life) {
+                    Beat::Ping if now < start + 300 * SECOND => (life, last_sign) = (life + SIGN_OF_LIFE, now),
+                    Beat::Ping | Beat::Alive => {}
+                    Beat::Dead => break now,
+                }
+            };
+            assert_eq!(dead - last_sign, (interval + timeout) * SECOND, "{interval} {timeout}");
+        }
     }
 
     #[test]

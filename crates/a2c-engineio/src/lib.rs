@@ -100,6 +100,8 @@ pub enum CloseReason {
     Stranger,
     /// The client broke the protocol.
     Protocol,
+    /// The client did far more than it may.
+    Excessive,
     /// A message was larger than is read.
     TooLarge,
     /// Too much waited for the client.
@@ -116,6 +118,7 @@ impl std::fmt::Display for CloseReason {
             Self::Silent => "no sign of life",
             Self::Stranger => "did not introduce itself in time",
             Self::Protocol => "broke the protocol",
+            Self::Excessive => "did far more than it may",
             Self::TooLarge => "sent a message over the limit",
             Self::Slow => "reads too slowly",
             Self::Dismissed => "dismissed",

@@ -6,12 +6,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a2c_protocol::ErrorCode;
+use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::trace::TraceContext;
+use a2c_protocol::{ErrorBody, ErrorCode};
 
 use crate::audit::{Arguments, AuditLog, Decision, Event, Record};
 use crate::metrics::{Kind, Label as _, Limit, Metrics, Outcome, Refusal};
 use crate::office::Seat;
+use crate::route::envelope::Envelope;
 use crate::trace::{Routed, Started, Tracer};
 
 /// The books.
@@ -56,6 +58,11 @@ impl Account {
     /// What kind of request it was.
     pub(crate) fn request(&self) -> &'static str {
         self.kind.value()
+    }
+
+    /// For which tool, where that is known.
+    pub(crate) fn tool(&self) -> Option<&str> {
+        self.details.as_ref()?.tool.as_deref()
     }
 
     /// How long it has been running.
@@ -170,13 +177,44 @@ impl Ledger {
     }
 
     /// A request to a Computer was refused.
-    pub(crate) fn call_refused(&self, who: &Who, seat: Option<&Seat>, event: &str, code: ErrorCode, why: &str) {
-        self.handled(Kind::of(event), Outcome::of(code));
+    pub(crate) fn call_refused(
+        &self,
+        who: &Who,
+        seat: Option<&Seat>,
+        event: &str,
+        envelope: Option<&Envelope<'_>>,
+        error: &ErrorBody,
+    ) {
+        self.handled(Kind::of(event), Outcome::of(error.code));
+        if self.audit.is_none() && self.tracer.is_none() {
+            return;
+        }
+        let brief = |text: String| -> Arc<str> { text[..text.floor_char_boundary(MAX_NAME)].into() };
+        let computer = envelope.and_then(|e| e.computer_name().ok()).map(brief);
+        let tool = envelope.and_then(Envelope::tool).map(brief);
+        let req_id = envelope.and_then(|e| e.req_id.clone()).map(brief);
+        let traceparent = envelope.and_then(|e| e.traceparent).map(|raw| raw.get().trim_matches('"'));
+        if let (Some(tracer), Some(span), Some(seat)) = (&self.tracer, self.span(traceparent), seat) {
+            tracer.record(span.end(Routed {
+                event: event.into(),
+                office: seat.office.clone(),
+                agent: seat.name.clone(),
+                computer: computer.clone().unwrap_or_default(),
+                tool: tool.clone(),
+                outcome: Outcome::of(error.code),
+                code: Some(error.code),
+                request_bytes: 0,
+                answer_bytes: None,
+            }));
+        }
         self.record(|| Record {
             request: Some(event.into()),
+            computer,
+            tool,
+            req_id,
             decision: Some(Decision::Refused),
-            code: Some(code),
-            reason: Some(why.into()),
+            code: Some(error.code),
+            reason: Some(error.message.as_str().into()),
             ..match seat {
                 Some(seat) => seated(Event::Call, who, seat),
                 None => of(Event::Call, who),
@@ -238,7 +276,7 @@ impl Ledger {
     /// Somebody used the admin API.
     pub(crate) fn admin(&self, subject: &str, address: SocketAddr, action: &str, decision: Decision) {
         self.record(|| Record {
-            subject: Some(subject.into()),
+            subject: (!subject.is_empty()).then(|| subject.into()),
             address: Some(address),
             request: Some(action.into()),
             decision: Some(decision),

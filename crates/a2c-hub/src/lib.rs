@@ -262,6 +262,7 @@ impl Hub {
             () = hurry => {}
         }
         self.stop.cancel();
+        self.switchboard.give_up();
         self.switchboard.farewell();
         self.tasks.close();
         let farewell = async {

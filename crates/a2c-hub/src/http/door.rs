@@ -67,7 +67,7 @@ impl Door {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
         origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|stranger| {
-            tracing::warn!(?host, ?origin, "{stranger}");
+            tracing::warn!(host, origin, "{stranger}");
             if let Some(Peer { address, .. }) = request.extensions().get() {
                 self.switchboard.ledger.refused(*address, Refusal::Origin, &stranger.to_string());
             }

@@ -16,7 +16,7 @@ use super::door::Door;
 use super::{json, query_value};
 use crate::audit::Decision;
 use crate::auth::{ApiKey, Authenticate as _, Claim};
-use crate::metrics;
+use crate::metrics::{self, Limit};
 use crate::switchboard::Switchboard;
 use crate::wire::Wire;
 use crate::wire::connection::Peer;
@@ -65,6 +65,10 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
         }
         Err(why) => {
             if let Some(peer) = request.extensions().get::<Peer>() {
+                if desk.keys.is_some() {
+                    desk.door.guests.failed(peer.address.ip(), Instant::now());
+                }
+                tracing::warn!(address = %peer.address, path = request.uri().path(), "an operator was not recognised");
                 let action = format!("{} {}", request.method(), request.uri().path());
                 desk.switchboard.ledger.admin("", peer.address, &action, Decision::Refused);
             }
@@ -78,6 +82,12 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
 impl Desk {
     fn recognise(&self, request: &Request) -> Result<Operator, &'static str> {
         let peer = request.extensions().get::<Peer>().cloned();
+        if let (Some(_), Some(peer)) = (&self.keys, &peer)
+            && self.door.guests.locked_out(peer.address.ip(), Instant::now()).is_some()
+        {
+            self.switchboard.ledger.limit(Limit::FailedConnects);
+            return Err("too many wrong credentials from this address: wait a while");
+        }
         let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
         let Some(keys) = &self.keys else {
             return if is_local && self.door.on_loopback && !is_forwarded(request.headers()) {

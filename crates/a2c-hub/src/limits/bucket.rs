@@ -24,10 +24,10 @@ impl Bucket {
         Ok(())
     }
 
-    /// Whether there is nothing left, without taking anything.
-    pub(crate) fn is_empty(&mut self, rate: Rate, now: Instant) -> bool {
-        self.forget(rate, now);
-        self.used + 1.0 > f64::from(rate.count)
+    /// How long to wait until one can be taken, where none can be now.
+    pub(crate) fn wait(&mut self, rate: Rate, now: Instant) -> Option<Duration> {
+        let mut copy = *self;
+        copy.take(rate, now).err()
     }
 
     /// Whether it is as if it had never been used.
@@ -61,7 +61,7 @@ mod tests {
         }
         let wait = bucket.take(rate, start).unwrap_err();
         assert_eq!(wait, Duration::from_millis(500));
-        assert!(bucket.is_empty(rate, start));
+        assert_eq!(bucket.wait(rate, start), Some(wait));
         assert_eq!(bucket.take(rate, start + wait), Ok(()));
         assert!(bucket.take(rate, start + wait).is_err());
         assert!(!bucket.is_full(rate, start + wait));

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::bucket::Bucket;
 use super::{Limits, Rate};
@@ -84,10 +84,10 @@ impl Guests {
         }
     }
 
-    /// Whether so many wrong credentials came from an address that the next one is not looked at.
-    pub(crate) fn is_locked_out(&self, address: IpAddr, now: Instant) -> bool {
-        let Some(rate) = self.failures else { return false };
-        self.lock().get_mut(&subscriber(address)).is_some_and(|known| known.failed.is_empty(rate, now))
+    /// How long no credential from an address is looked at, because so many were wrong.
+    pub(crate) fn locked_out(&self, address: IpAddr, now: Instant) -> Option<Duration> {
+        let rate = self.failures?;
+        self.lock().get_mut(&subscriber(address))?.failed.wait(rate, now)
     }
 
     /// Forgets addresses from which nobody is here and nothing is held against.
@@ -123,7 +123,6 @@ impl Drop for Guest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn guests() -> Arc<Guests> {
         let mut limits = Limits::public();
@@ -161,14 +160,14 @@ mod tests {
         let guests = guests();
         let (a, now) = ("10.0.0.1".parse().unwrap(), Instant::now());
         for _ in 0..3 {
-            assert!(!guests.is_locked_out(a, now));
+            assert_eq!(guests.locked_out(a, now), None);
             guests.failed(a, now);
         }
-        assert!(guests.is_locked_out(a, now));
-        assert!(!guests.is_locked_out("10.0.0.2".parse().unwrap(), now));
+        assert_eq!(guests.locked_out(a, now), Some(Duration::from_secs(20)));
+        assert_eq!(guests.locked_out("10.0.0.2".parse().unwrap(), now), None);
         guests.tidy(now);
-        assert!(guests.is_locked_out(a, now), "not forgotten by tidying up");
-        assert!(!guests.is_locked_out(a, now + Duration::from_secs(30)));
+        assert!(guests.locked_out(a, now).is_some(), "not forgotten by tidying up");
+        assert_eq!(guests.locked_out(a, now + Duration::from_secs(30)), None);
         guests.tidy(now + Duration::from_secs(600));
         assert!(guests.lock().is_empty());
     }

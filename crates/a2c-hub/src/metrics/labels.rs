@@ -176,8 +176,10 @@ label! {
         Attachments = "attachments",
         /// Attempts to join an office.
         Joins = "joins",
-        /// Packets that wait for a member that reads slowly.
+        /// Bytes that wait for a member that reads slowly.
         Backlog = "backlog",
+        /// Wrong credentials from one address.
+        FailedConnects = "failed_connects",
     }
 }
 

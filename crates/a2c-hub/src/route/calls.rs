@@ -76,6 +76,12 @@ impl<A> Calls<A> {
         ids.into_iter().filter_map(|id| self.end(id)).collect()
     }
 
+    /// Takes every call.
+    pub(crate) fn take_all(&mut self) -> Vec<Call<A>> {
+        let ids: Vec<CallId> = self.calls.keys().copied().collect();
+        ids.into_iter().filter_map(|id| self.end(id)).collect()
+    }
+
     /// Takes every call whose time is over.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<Call<A>> {
         let mut expired = Vec::new();

@@ -2,7 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use a2c_protocol::notification::ToolCallCancel;
+use a2c_protocol::{ErrorBody, ErrorCode, event};
+
 use super::Switchboard;
+use crate::metrics::Outcome;
 use crate::office::ConnId;
 
 /// What is said to whoever wants something new.
@@ -37,6 +41,21 @@ impl Switchboard {
     pub(super) fn check_idle(&self) {
         if self.is_ending() && self.counts().1 == 0 {
             self.idle.notify_waiters();
+        }
+    }
+
+    /// Ends all calls that are left, because the hub does.
+    pub(crate) fn give_up(&self) {
+        let mut state = self.state();
+        let message = "the hub stopped before the answer came; the request may have had an effect";
+        let error = ErrorBody::new(ErrorCode::Internal, message);
+        for call in state.calls.take_all() {
+            if let (true, Some(req_id), Some(seat)) = (call.is_tool_call, &call.req_id, state.offices.seat(call.agent))
+            {
+                let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
+                state.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
+            }
+            state.answer(call, &error, Outcome::Failed, &self.ledger);
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) mod views;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use a2c_protocol::event::Inbound;
 use a2c_protocol::office::MAX_NAME;
@@ -33,10 +33,10 @@ use tokio::sync::Notify;
 
 use crate::ledger::Ledger;
 use crate::limits::Limits;
-use crate::metrics::{Kind, Limit, Outcome};
+use crate::metrics::{Kind, Label as _, Limit, Outcome};
 use crate::office::ConnId;
 use crate::route::calls::CallId;
-use crate::route::envelope::EventBody;
+use crate::route::envelope::{Envelope, EventBody};
 use crate::wire::outbox::Outbox;
 use crate::wire::{EngineSocket, Packet};
 pub(crate) use ending::GOING_AWAY;
@@ -115,8 +115,13 @@ impl Switchboard {
         }
     }
 
-    /// Writes down that a member does too much of something.
-    pub(crate) fn offended(&self, conn: ConnId, limit: &'static str) {
+    /// Writes down that a member met a limit, once in a while.
+    pub(crate) fn offended(&self, socket: &EngineSocket, conn: ConnId, limit: Limit) {
+        if !socket.data.is_news(Instant::now()) {
+            return;
+        }
+        let limit = limit.value();
+        tracing::warn!(address = %socket.data.peer.address, limit, "a member met a limit");
         if let Some(member) = self.state().members.get(&conn) {
             self.ledger.offender(&member.who, limit);
         }
@@ -132,6 +137,9 @@ impl Switchboard {
         {
             Ok(event) => event,
             Err(error) => {
+                if error.code == ErrorCode::LimitExceeded {
+                    self.offended(socket, conn, Limit::Payload);
+                }
                 self.ledger.handled(Kind::Unknown, Outcome::of(error.code));
                 return sender.reply.json(&error);
             }
@@ -139,7 +147,7 @@ impl Switchboard {
         let outcome = self.handle(&sender, &event, packet);
         let inbound = Inbound::of(&event.name);
         if let Err(error) = &outcome {
-            tracing::debug!(?conn, code = %error.code, why = error.message, "refused");
+            tracing::debug!(?conn, code = error.code.number(), why = error.message, "refused");
             sender.reply.json(error);
         }
         match (inbound, outcome) {
@@ -148,8 +156,9 @@ impl Switchboard {
             (Inbound::Client(name), Err(error)) => {
                 let state = self.state();
                 let (seat, member) = (state.offices.seat(conn), state.members.get(&conn));
+                let envelope = event.payload().ok().and_then(|payload| Envelope::parse(payload).ok());
                 if let Some(member) = member {
-                    self.ledger.call_refused(&member.who, seat, brief(name), error.code, &error.message);
+                    self.ledger.call_refused(&member.who, seat, brief(name), envelope.as_ref(), &error);
                 }
             }
             // How a join or a leave ended was told when it did.
@@ -211,6 +220,7 @@ impl Switchboard {
     fn check_joins(&self, sender: &Sender<'_>) -> Result<(), ErrorBody> {
         sender.socket.data.join(&self.limits).map_err(|wait| {
             self.ledger.limit(Limit::Joins);
+            self.offended(sender.socket, sender.conn, Limit::Joins);
             let seconds = wait.as_secs_f64().ceil() as u64;
             let message = format!("too many attempts to join: wait {seconds} s");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds)

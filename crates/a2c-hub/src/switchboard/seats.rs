@@ -18,7 +18,11 @@ impl Switchboard {
         if let Some(member) = state.members.get(&conn) {
             match &outcome {
                 Ok(()) => self.ledger.joined(&member.who, &wanted),
-                Err(refusal) => self.ledger.join_refused(&member.who, &wanted, &refusal.message),
+                Err(refusal) => {
+                    let (subject, address, why) = (&*member.who.subject, member.who.address, &*refusal.message);
+                    tracing::info!(subject, %address, why, "a join was refused");
+                    self.ledger.join_refused(&member.who, &wanted, why);
+                }
             }
         }
         outcome
@@ -43,7 +47,8 @@ impl Switchboard {
                     self.ledger.left(&member.who, &seat, "moved");
                 }
             }
-            tracing::info!(office = &**office, %role, name = &**name, "joined");
+            let subject = state.members.get(&conn).map(|member| &*member.who.subject);
+            tracing::info!(office = &**office, %role, name = &**name, subject, "joined");
             let change = OfficeChange::of(office, *role, name);
             state.tell_others(conn, office, event::NOTIFY_ENTER_OFFICE, &change);
             self.ledger.metrics.broadcasts.inc();

@@ -39,6 +39,9 @@ pub(crate) struct CallView {
     pub(crate) computer: String,
     pub(crate) req_id: Option<String>,
     pub(crate) request: &'static str,
+    /// Where the hub looks that closely: with an audit log, or a trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool: Option<String>,
     pub(crate) running_ms: u64,
     pub(crate) times_out_in_ms: u64,
 }
@@ -100,6 +103,7 @@ impl Switchboard {
                     computer: state.offices.seat(call.computer)?.name.to_string(),
                     req_id: call.req_id.clone(),
                     request: call.account.request(),
+                    tool: call.account.tool().map(str::to_owned),
                     running_ms: call.account.age(now).as_millis() as u64,
                     times_out_in_ms: call.deadline.saturating_duration_since(now).as_millis() as u64,
                 })

@@ -58,9 +58,14 @@ impl Handler for Wire {
     }
 
     fn closed(&self, socket: &Arc<EngineSocket>, reason: CloseReason) {
-        if reason == CloseReason::Slow {
-            self.switchboard.ledger.metrics.slow_members.inc();
-            tracing::warn!(address = %socket.data.peer.address, "a member reads too slowly and is disconnected");
+        let ledger = &self.switchboard.ledger;
+        match reason {
+            CloseReason::Slow => ledger.metrics.slow_members.inc(),
+            CloseReason::TooLarge => ledger.limit(Limit::Payload),
+            _ => {}
+        }
+        if matches!(reason, CloseReason::Slow | CloseReason::TooLarge | CloseReason::Excessive) {
+            tracing::warn!(address = %socket.data.peer.address, why = %reason, "a client is disconnected");
         }
         if let Some(&conn) = socket.data.member.get() {
             self.switchboard.disconnected(conn, &reason.to_string());
@@ -102,7 +107,7 @@ impl Handler for Wire {
                 *bytes += data.len();
                 if *bytes > self.limits.hard_max() {
                     drop(state);
-                    return protocol_error(socket, "attachments over the limit");
+                    return socket.close(CloseReason::TooLarge);
                 }
                 socket.gather(*bytes);
                 received.push(data);
@@ -135,10 +140,10 @@ impl Wire {
             return;
         }
         if expected > limit.saturating_mul(PASSED_OVER) {
-            return protocol_error(socket, "far too many attachments");
+            return socket.close(CloseReason::Excessive);
         }
         socket.data.state().partial = Some(Partial::Skipping { remaining: expected });
-        self.switchboard.ledger.limit(Limit::Attachments);
+        self.offended(socket, conn, Limit::Attachments);
         let message = format!("{expected} attachments are over the limit of {limit}");
         let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
         self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
@@ -161,19 +166,19 @@ impl Wire {
             (Kind::Event, Some(conn)) => match socket.data.request(&self.limits) {
                 Ok(()) => self.switchboard.event(conn, socket, packet),
                 Err(TooMuch::Wait(wait)) => {
-                    self.offended(socket, conn);
+                    self.offended(socket, conn, Limit::RequestsPerSecond);
                     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
                     let message = format!("too many requests: wait {seconds} s");
                     let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds);
                     self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
                 }
-                Err(TooMuch::Abuse) => protocol_error(socket, "far too many requests"),
+                Err(TooMuch::Abuse) => socket.close(CloseReason::Excessive),
             },
             (Kind::Ack, Some(conn)) => {
                 let was_awaited = self.switchboard.ack(conn, packet);
                 // Answers that nobody asked for are requests in disguise.
                 if !was_awaited && socket.data.request(&self.limits) == Err(TooMuch::Abuse) {
-                    protocol_error(socket, "far too many answers that nobody asked for");
+                    socket.close(CloseReason::Excessive);
                 }
             }
             (Kind::ConnectError, _) => protocol_error(socket, "CONNECT_ERROR from a client"),
@@ -181,13 +186,10 @@ impl Wire {
         }
     }
 
-    /// A client makes more requests than it may.
-    fn offended(&self, socket: &EngineSocket, conn: ConnId) {
-        self.switchboard.ledger.limit(Limit::RequestsPerSecond);
-        if socket.data.is_news(Instant::now()) {
-            tracing::warn!(address = %socket.data.peer.address, "too many requests on one connection");
-            self.switchboard.offended(conn, "requests_per_second");
-        }
+    /// A member met a limit.
+    fn offended(&self, socket: &EngineSocket, conn: ConnId, limit: Limit) {
+        self.switchboard.ledger.limit(limit);
+        self.switchboard.offended(socket, conn, limit);
     }
 
     /// Admits a client: from the moment it reads our CONNECT, everything it sends finds its handler, because the
@@ -212,9 +214,11 @@ impl Wire {
             // Not refused, which many clients take for the last word: one whose connection ends comes again.
             return socket.close(CloseReason::Dismissed);
         }
-        if self.guests.is_locked_out(address.ip(), now) {
+        if let Some(wait) = self.guests.locked_out(address.ip(), now) {
             connection.state().is_refused = true;
-            return refuse(Refusal::Limit, "too many wrong credentials from this address", "401");
+            self.switchboard.ledger.limit(Limit::FailedConnects);
+            let told = format!("429 too many wrong credentials from this address: wait {} s", wait.as_secs() + 1);
+            return refuse(Refusal::Limit, "too many wrong credentials from this address", &told);
         }
         let claim = auth::Claim {
             headers: &headers,

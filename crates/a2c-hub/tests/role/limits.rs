@@ -177,11 +177,12 @@ async fn failed_credentials() {
     let Err(ConnectError::Refused(refusal)) = with_key("a key that is right").await else {
         panic!("not locked out");
     };
-    assert_eq!(refusal.message().as_deref(), Some("401"), "told nothing about which it was");
+    let told = "429 too many wrong credentials from this address: wait 1200 s";
+    assert_eq!(refusal.message().as_deref(), Some(told), "not that the credential is wrong: it was not looked at");
     // On one connection there is one attempt.
     let mut stranger = Stranger::open(&hub).await;
     stranger.send("40/smcp,{\"token\":\"x\"}").await;
-    assert_eq!(stranger.text().await, "44/smcp,{\"message\":\"401\"}");
+    assert_eq!(stranger.text().await, format!("44/smcp,{{\"message\":\"{told}\"}}"));
     stranger.send("40/smcp,{\"token\":\"y\"}").await;
     stranger.hung_up().await;
     assert_eq!(inside.join("agent", "a", "o").await, (true, None), "who is in stays in");

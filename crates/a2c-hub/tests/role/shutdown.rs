@@ -111,5 +111,8 @@ async fn a_call_that_does_not_end_is_not_waited_for_forever() {
     let asked = agent.asking("client:tool_call", json!({"computer": "c", "req_id": "r"}));
     computer.event("client:tool_call").await;
     within("the shutdown", hub.shutdown()).await;
-    assert_eq!(asked.await.unwrap()["code"], 404);
+    let answer = asked.await.unwrap();
+    assert_eq!(answer["code"], 500, "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("the hub stopped"), "{answer}");
+    assert_eq!(computer.told("notify:tool_call_cancel").await, json!({"agent": "a", "req_id": "r"}));
 }
