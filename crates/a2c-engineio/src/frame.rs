@@ -58,9 +58,14 @@ impl Assembler {
         Self { buffer: bytes.into(), ..Self::default() }
     }
 
-    /// How many bytes wait for more of them.
-    pub(crate) fn held(&self) -> usize {
-        self.buffer.len() + self.begun.as_ref().map_or(0, |(_, message)| message.len())
+    /// How many bytes the message that has begun will take. One that comes in several frames does not say, and may become
+    /// as large as any.
+    pub(crate) fn wanted(&self, max_message: usize) -> usize {
+        match (&self.begun, &self.header) {
+            (None, None) => self.buffer.len(),
+            (None, Some((header, length))) if header.is_final => *length,
+            _ => max_message,
+        }
     }
 
     /// Takes what was read.

@@ -25,8 +25,10 @@ mod stream;
 mod websocket;
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -196,6 +198,14 @@ impl<H: Handler> Engine<H> {
         self.dismiss();
         self.tasks.close();
         self.tasks.wait().await;
+    }
+
+    /// Waits until everything that was queued is written.
+    pub async fn drained(&self) {
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        for socket in all {
+            poll_fn(|cx| if socket.is_drained(cx.waker()) { Poll::Ready(()) } else { Poll::Pending }).await;
+        }
     }
 
     /// Like [`Self::close`], without waiting.

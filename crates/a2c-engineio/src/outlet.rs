@@ -128,7 +128,7 @@ impl Outlet {
             return Ok(Queued::Dropped);
         }
         let waiting = self.len();
-        if waiting > 0 && waiting.saturating_add(packet.weight()) > self.shrunk(limit) {
+        if waiting > 0 && waiting.saturating_add(packet.weight()) > limit {
             return Err(Full);
         }
         let queued = match &mut self.transport {

@@ -108,7 +108,7 @@ struct Post<'a, D: Send + Sync + 'static>(&'a Socket<D>);
 
 impl<D: Send + Sync + 'static> Drop for Post<'_, D> {
     fn drop(&mut self) {
-        self.0.reading(0);
+        self.0.release(0);
         self.0.outlet().end_post();
     }
 }
@@ -166,6 +166,12 @@ where
     B: Body<Data = Bytes>,
 {
     let mut body = pin!(body);
+    let wanted = body.size_hint().exact().map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let wanted = wanted.min(socket.max_message());
+    while timeout(NEXT_PIECE / 4, poll_fn(|cx| socket.poll_reserve(wanted, cx))).await.is_err() {
+        // It cannot answer a ping: it is we who keep it waiting.
+        socket.heard();
+    }
     let mut payload = BytesMut::new();
     loop {
         let piece = match timeout(NEXT_PIECE, body.frame()).await {
@@ -183,10 +189,6 @@ where
         }
         socket.moved(piece.len() as u64);
         payload.extend_from_slice(&piece);
-        socket.reading(payload.len());
-        while timeout(NEXT_PIECE / 4, poll_fn(|cx| socket.poll_may_read(cx))).await.is_err() {
-            socket.heard();
-        }
     }
 }
 

@@ -35,6 +35,15 @@ impl Pool {
         if self.is_short() { limit / SHRINK } else { limit }
     }
 
+    /// Takes `more` for somebody who holds `mine`, where it fits or nobody else holds anything.
+    fn take(&self, mine: usize, more: usize) -> bool {
+        let fits = |used: usize| {
+            let after = used.saturating_add(more);
+            (after <= self.limit || used == mine).then_some(after)
+        };
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+    }
+
     fn wait(&self, waker: &Waker) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if !waiting.iter().any(|w| w.will_wake(waker)) {
@@ -47,8 +56,8 @@ impl Pool {
             self.used.fetch_add(after - before, Ordering::Relaxed);
             return;
         }
-        let used = self.used.fetch_sub(before - after, Ordering::Relaxed);
-        if used > self.limit && !self.is_short() {
+        self.used.fetch_sub(before - after, Ordering::Relaxed);
+        if before != after {
             let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
             waiting.into_iter().for_each(Waker::wake);
         }
@@ -80,15 +89,27 @@ impl Share {
         }
     }
 
-    /// Whether more may be taken; otherwise `waker` is woken when it may.
-    pub(crate) fn may_grow(&self, waker: &Waker) -> bool {
-        let is_free = || self.counted.load(Ordering::Relaxed) == 0 || !self.pool.is_short();
-        if is_free() {
+    /// Takes what a message will need as a whole before it is read, so that whoever has begun can always finish. Says no
+    /// while others hold too much, and has `waker` woken when that changes. Somebody who is alone gets everything.
+    pub(crate) fn reserve(&self, bytes: usize, waker: &Waker) -> bool {
+        let mine = self.counted.load(Ordering::Relaxed);
+        let more = bytes.saturating_sub(FREE).saturating_sub(mine);
+        if more == 0 || self.pool.take(mine, more) {
+            self.counted.fetch_add(more, Ordering::Relaxed);
             return true;
         }
         self.pool.wait(waker);
-        // Looked at again, because it may have changed before the waker was there to be woken.
-        is_free()
+        // Tried again, because it may have changed before the waker was there to be woken.
+        let is_taken = self.pool.take(mine, more);
+        if is_taken {
+            self.counted.fetch_add(more, Ordering::Relaxed);
+        }
+        is_taken
+    }
+
+    /// Whether nothing is held that others could wait for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counted.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -114,25 +135,32 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_wait_for_each_other_and_small_ones_for_nobody() {
+    fn large_ones_wait_until_there_is_room_for_all_of_them_and_small_ones_for_nobody() {
         let pool = Pool::new(10 << 20);
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());
         let [a, b, small] = [(); 3].map(|()| Share::of(&pool));
-        a.set(8 << 20);
-        b.set(1 << 20);
-        assert!(a.may_grow(&waker) && b.may_grow(&waker));
-        assert_eq!(pool.shrunk(1600), 1600);
-        b.set(4 << 20);
-        small.set(FREE);
-        assert!(small.may_grow(&waker));
-        assert!(!a.may_grow(&waker) && !b.may_grow(&waker));
-        assert_eq!(pool.shrunk(1600), 100);
+        assert!(a.reserve(8 << 20, &waker));
+        assert!(!b.reserve(4 << 20, &waker), "it could not finish");
+        assert!(b.is_empty(), "and holds nothing while it waits");
+        assert!(small.reserve(FREE, &waker));
+        assert!(a.reserve(8 << 20, &waker), "whoever has begun goes on");
         assert_eq!(woken.0.load(Ordering::Relaxed), 0);
-        drop(a);
+        a.set(0);
         assert_eq!(woken.0.load(Ordering::Relaxed), 1, "the same waker is kept once");
-        assert!(b.may_grow(&waker));
-        drop(b);
+        assert!(b.reserve(4 << 20, &waker));
+        drop((a, b));
         assert_eq!(pool.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn one_that_is_too_large_for_the_pool_passes_alone() {
+        let pool = Pool::new(1 << 20);
+        let [a, b] = [(); 2].map(|()| Share::of(&pool));
+        assert!(a.reserve(64 << 20, Waker::noop()));
+        assert!(!b.reserve(2 << 20, Waker::noop()));
+        assert_eq!(pool.shrunk(1600), 100);
+        drop(a);
+        assert!(b.reserve(2 << 20, Waker::noop()));
     }
 }

@@ -66,7 +66,8 @@ impl<D: Send + Sync + 'static> Socket<D> {
 
     /// Queues a message unless too much waits already.
     pub fn try_send(self: &Arc<Self>, message: Outgoing) -> Result<(), Full> {
-        self.queue(Packet::Message(message), self.max_backlog())
+        let limit = self.outlet().shrunk(self.max_backlog());
+        self.queue(Packet::Message(message), limit)
     }
 
     /// Queues a message that must not be lost: where far too much waits, the session ends, so that the client knows.
@@ -93,9 +94,9 @@ impl<D: Send + Sync + 'static> Socket<D> {
             if !outlet.close(reason) {
                 return;
             }
+            self.is_closing.store(true, Ordering::Relaxed);
             outlet.owner()
         };
-        self.is_closing.store(true, Ordering::Relaxed);
         wake(owner);
         self.keeper.notify_one();
     }
@@ -106,9 +107,21 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.count_inbound();
     }
 
-    /// Says how many bytes are read and wait for more.
-    pub(crate) fn reading(&self, bytes: usize) {
-        if self.reading.swap(bytes, Ordering::Relaxed) != bytes {
+    /// Ready when a message of this size may be read from it.
+    pub(crate) fn poll_reserve(&self, wanted: usize, cx: &mut Context<'_>) -> Poll<()> {
+        if wanted <= self.reading.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        if !self.inbound.reserve(wanted + self.gathering.load(Ordering::Relaxed), cx.waker()) {
+            return Poll::Pending;
+        }
+        self.reading.store(wanted, Ordering::Relaxed);
+        Poll::Ready(())
+    }
+
+    /// Gives back what is not needed any more: no more than this is still being read.
+    pub(crate) fn release(&self, wanted: usize) {
+        if self.reading.fetch_min(wanted, Ordering::Relaxed) > wanted {
             self.count_inbound();
         }
     }
@@ -117,14 +130,19 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.inbound.set(self.reading.load(Ordering::Relaxed) + self.gathering.load(Ordering::Relaxed));
     }
 
-    /// Ready when more may be read from it.
-    pub(crate) fn poll_may_read(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.inbound.may_grow(cx.waker()) { Poll::Ready(()) } else { Poll::Pending }
+    /// Whether it holds nothing that others could wait for.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.inbound.is_empty()
     }
 
     /// How many bytes wait for the client.
     pub fn waiting(&self) -> usize {
         self.outlet().len()
+    }
+
+    /// Whether nothing waits for the client; otherwise `waker` is woken when that changes.
+    pub(crate) fn is_drained(&self, waker: &Waker) -> bool {
+        self.outlet().wait_below(0, waker)
     }
 
     /// Whether the session is over or about to be.

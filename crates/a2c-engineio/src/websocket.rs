@@ -33,7 +33,7 @@ const CHUNK: usize = 64 << 10;
 
 /// After how many messages of one read the first write happens; then after twice as many, and so on. All in one write
 /// would keep the receivers idle while the rest is handled, and those who wait for the answers.
-const FIRST_FEW: usize = 4;
+const FIRST_FEW: usize = 2;
 
 /// More messages than this in one read, and the others get their turn before the next: a read may hold thousands, and
 /// the runtime counts reads.
@@ -277,10 +277,11 @@ impl<H: Handler> Line<H> {
             return Poll::Ready(Step::Beat);
         }
         self.slow.retain(|socket| !socket.is_short(cx.waker()));
-        self.is_kept_waiting = !self.slow.is_empty() || self.socket.poll_may_read(cx).is_pending();
-        if !self.is_kept_waiting
-            && let Poll::Ready(read) = self.inlet.poll_read(cx)
-        {
+        let wanted = self.inlet.assembler.wanted(self.socket.max_message());
+        let has_room = self.slow.is_empty() && self.socket.poll_reserve(wanted, cx).is_ready();
+        // Whoever holds what others wait for gets no more time than anybody else.
+        self.is_kept_waiting = !self.slow.is_empty() || (!has_room && self.socket.holds_nothing());
+        if has_room && let Poll::Ready(read) = self.inlet.poll_read(cx) {
             return Poll::Ready(match read {
                 Ok(0) | Err(_) => Step::End(CloseReason::Broken),
                 Ok(n) => {
@@ -315,7 +316,7 @@ impl<H: Handler> Line<H> {
             Ok(count)
         });
         self.slow = slow;
-        self.socket.reading(self.inlet.assembler.held());
+        self.socket.release(self.inlet.assembler.wanted(self.socket.max_message()));
         outcome
     }
 

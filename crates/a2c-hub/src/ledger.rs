@@ -97,12 +97,18 @@ impl End {
         Self { outcome: Outcome::Ok, code: None, answer_bytes: Some(bytes) }
     }
 
+    /// It went to the Computer, and nobody asked for an answer.
+    pub(crate) fn passed_on() -> Self {
+        Self { outcome: Outcome::Ok, code: None, answer_bytes: None }
+    }
+
     pub(crate) fn with(outcome: Outcome, code: ErrorCode) -> Self {
         Self { outcome, code: Some(code), answer_bytes: None }
     }
 
     fn decision(&self) -> Decision {
         match self.outcome {
+            Outcome::Ok if self.answer_bytes.is_none() => Decision::Allowed,
             Outcome::Ok => Decision::Answered,
             Outcome::TimedOut => Decision::TimedOut,
             Outcome::ComputerLeft | Outcome::AgentLeft => Decision::Gone,
@@ -231,6 +237,15 @@ impl Ledger {
     /// A client was not let in.
     pub(crate) fn refused(&self, address: SocketAddr, refusal: Refusal, why: &str) {
         self.metrics.refused.of(refusal).inc();
+        self.refusal(address, why);
+    }
+
+    /// A client was not let in, which is only worth counting.
+    pub(crate) fn turned_away(&self, refusal: Refusal) {
+        self.metrics.refused.of(refusal).inc();
+    }
+
+    fn refusal(&self, address: SocketAddr, why: &str) {
         self.record(|| Record {
             address: Some(address),
             decision: Some(Decision::Refused),

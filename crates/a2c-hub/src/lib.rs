@@ -76,7 +76,7 @@ pub struct HubConfig {
     /// Who may connect.
     pub auth: Arc<dyn Authenticate>,
     /// Who may use `/admin` and `/metrics`. Without any key: whoever is on the same machine, as long as the hub listens
-    /// on a loopback address.
+    /// on a loopback address and lets everybody in.
     pub admin: Option<ApiKey>,
     /// Speak TLS.
     pub tls: Option<TlsConfig>,
@@ -248,6 +248,12 @@ impl Hub {
         self.shutdown_sooner(std::future::pending()).await;
     }
 
+    /// Waits for the last call, and for its answer to be written.
+    async fn drained(&self) {
+        self.switchboard.idle().await;
+        self.engine.drained().await;
+    }
+
     /// Like [`Self::shutdown`], but does not wait for calls any longer once `hurry` is over.
     pub async fn shutdown_sooner(self, hurry: impl Future<Output = ()>) {
         self.switchboard.begin_ending();
@@ -256,8 +262,8 @@ impl Hub {
             tracing::info!(calls, seconds = self.drain.as_secs(), "waiting for calls in flight");
         }
         tokio::select! {
-            drained = tokio::time::timeout(self.drain, self.switchboard.idle()) => if drained.is_err() {
-                tracing::warn!(calls = self.calls_in_flight(), "some calls did not end in time");
+            drained = tokio::time::timeout(self.drain, self.drained()) => if drained.is_err() {
+                tracing::warn!(calls = self.calls_in_flight(), "not everything came to its end in time");
             },
             () = hurry => {}
         }

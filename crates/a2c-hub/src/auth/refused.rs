@@ -60,6 +60,19 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// Whether it may be an attempt to guess: a credential that was good once, or none at all, is not.
+    pub fn is_guess(&self) -> bool {
+        matches!(
+            self,
+            Self::Wrong
+                | Self::TooLong { .. }
+                | Self::Malformed { .. }
+                | Self::Algorithm
+                | Self::Signature
+                | Self::Other(_)
+        )
+    }
+
     /// One word, the same for every refusal of this kind: for metrics and the audit.
     pub fn word(&self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 //! sessions its address has already.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use a2c_protocol::version::{self, ERROR_CODE_HEADER, VERSION_QUERY, VersionRefusal};
 use a2c_protocol::{ErrorBody, ErrorCode, PROTOCOL_VERSION};
@@ -37,10 +38,11 @@ impl Door {
         }
         let peer = request.extensions().get::<Peer>().cloned();
         let ledger = &self.switchboard.ledger;
-        let refused = |refusal, why: &str| {
-            if let Some(Peer { address, .. }) = &peer {
+        let refused = |refusal, why: &str| match &peer {
+            Some(Peer { address, .. }) if self.guests.is_news(address.ip(), Instant::now()) => {
                 ledger.refused(*address, refusal, why);
             }
+            _ => ledger.turned_away(refusal),
         };
         if let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
             refused(Refusal::Version, &refusal.to_string());
@@ -67,9 +69,14 @@ impl Door {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
         origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|stranger| {
-            tracing::warn!(host, origin, "{stranger}");
-            if let Some(Peer { address, .. }) = request.extensions().get() {
-                self.switchboard.ledger.refused(*address, Refusal::Origin, &stranger.to_string());
+            let ledger = &self.switchboard.ledger;
+            match request.extensions().get::<Peer>() {
+                Some(Peer { address, .. }) if self.guests.is_news(address.ip(), Instant::now()) => {
+                    let brief = |text: Option<&str>| text.map(|t| t[..t.floor_char_boundary(256)].to_owned());
+                    tracing::warn!(host = brief(host), origin = brief(origin), "{stranger}");
+                    ledger.refused(*address, Refusal::Origin, &stranger.to_string());
+                }
+                _ => ledger.turned_away(Refusal::Origin),
             }
             json(StatusCode::FORBIDDEN, &ErrorBody::new(ErrorCode::Forbidden, stranger.to_string())).into()
         })

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use a2c_engineio::Stream;
 use axum::Router;
@@ -80,8 +80,12 @@ impl Listener {
             Ok(guest) => guest,
             Err(crowded) => {
                 self.ledger.limit(Limit::ConnectionsPerAddress);
-                self.ledger.refused(from, Refusal::Limit, &crowded.to_string());
-                tracing::warn!(address = %from.ip(), limit = crowded.limit, "too many connections from one address");
+                if self.guests.is_news(from.ip(), Instant::now()) {
+                    self.ledger.refused(from, Refusal::Limit, &crowded.to_string());
+                    tracing::warn!(address = %from.ip(), limit = crowded.limit, "too many connections from one address");
+                } else {
+                    self.ledger.turned_away(Refusal::Limit);
+                }
                 // Over TLS there is nothing to be said before a handshake, which is what is to be avoided.
                 if self.tls.is_none() {
                     self.tasks.spawn(turn_away(stream, crowded));

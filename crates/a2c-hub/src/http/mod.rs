@@ -34,7 +34,8 @@ struct Entrance {
 /// All routes of the hub. `keys` are what operators show.
 pub(crate) fn router(engine: &Arc<Engine<Wire>>, door: Door, keys: Option<ApiKey>) -> Router {
     let (door, switchboard) = (Arc::new(door), engine.handler().switchboard.clone());
-    let desk = Desk { engine: engine.clone(), switchboard, door: door.clone(), keys };
+    let is_open = engine.handler().auth.is_open();
+    let desk = Desk { engine: engine.clone(), switchboard, door: door.clone(), keys, is_open };
     let entrance = Entrance { engine: engine.clone(), door };
     let clients = PATHS.iter().fold(Router::new(), |router, path| router.route(path, any(enter)));
     clients.with_state(entrance).merge(operator::routes(desk))

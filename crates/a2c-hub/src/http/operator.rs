@@ -30,8 +30,10 @@ pub(crate) struct Desk {
     pub(crate) engine: Arc<Engine<Wire>>,
     pub(crate) switchboard: Arc<Switchboard>,
     pub(crate) door: Arc<Door>,
-    /// Their keys; without any, whoever is on this machine is one, as long as the hub listens for this machine only.
+    /// Their keys; without any, whoever is on this machine is one, as long as the hub is open to this machine only.
     pub(crate) keys: Option<ApiKey>,
+    /// Everybody on this machine is let in.
+    pub(crate) is_open: bool,
 }
 
 /// Who an operator is, for the audit.
@@ -90,7 +92,7 @@ impl Desk {
         }
         let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
         let Some(keys) = &self.keys else {
-            return if is_local && self.door.on_loopback && !is_forwarded(request.headers()) {
+            return if self.is_open && is_local && self.door.on_loopback && !is_forwarded(request.headers()) {
                 Ok(Operator { subject: "local".into(), peer })
             } else {
                 Err("this is for operators: start the hub with an admin token and show it as a bearer token")

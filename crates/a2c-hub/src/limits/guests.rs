@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use super::bucket::Bucket;
 use super::{Limits, Rate};
 
+/// How long a refusal from an address is not written down again.
+const QUIET: Duration = Duration::from_secs(60);
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Count {
@@ -31,6 +34,8 @@ struct Address {
     connections: usize,
     sessions: usize,
     failed: Bucket,
+    /// When a refusal was last written down.
+    noted: Option<Instant>,
 }
 
 impl Address {
@@ -77,6 +82,17 @@ impl Guests {
         Ok(Guest { guests: self.clone(), address, what })
     }
 
+    /// Whether it is worth writing down that somebody from an address was refused: once a minute.
+    pub(crate) fn is_news(&self, address: IpAddr, now: Instant) -> bool {
+        let mut addresses = self.lock();
+        let known = addresses.entry(subscriber(address)).or_default();
+        let is_news = known.noted.is_none_or(|at| now.saturating_duration_since(at) > QUIET);
+        if is_news {
+            known.noted = Some(now);
+        }
+        is_news
+    }
+
     /// Notes a wrong credential.
     pub(crate) fn failed(&self, address: IpAddr, now: Instant) {
         if let Some(rate) = self.failures {
@@ -94,7 +110,9 @@ impl Guests {
     pub(crate) fn tidy(&self, now: Instant) {
         let failures = self.failures;
         self.lock().retain(|_, known| {
-            known.connections + known.sessions > 0 || failures.is_some_and(|rate| !known.failed.is_full(rate, now))
+            known.connections + known.sessions > 0
+                || known.noted.is_some_and(|at| now.saturating_duration_since(at) <= QUIET)
+                || failures.is_some_and(|rate| !known.failed.is_full(rate, now))
         });
     }
 

@@ -62,6 +62,11 @@ impl<A> Calls<A> {
         Ok(())
     }
 
+    /// Whether `computer` was asked this and has not answered.
+    pub(crate) fn is_asked(&self, id: CallId, computer: ConnId) -> bool {
+        self.calls.get(&id).is_some_and(|call| call.computer == computer)
+    }
+
     /// Takes the call that `computer` answers; an id that is not its own is nobody's.
     pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<Call<A>> {
         if self.calls.get(&id)?.computer != computer {

@@ -100,6 +100,8 @@ impl<'a> Envelope<'a> {
                 serde_path_to_error::deserialize::<_, Envelope<'_>>(&mut again).err().map(|e| e.path().to_string());
             let text = fault.to_string();
             let what = text.split(" at line ").next().unwrap_or(&text);
+            // What was expected, not what was found: that may be anything, and goes into logs.
+            let what = what.rfind(", expected ").map_or(what, |at| &what[at + 2..]);
             match path {
                 Some(path) if path != "." => format!("field `{path}`: {what}"),
                 _ => what.to_owned(),

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use a2c_protocol::event::Inbound;
+use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode};
 use a2c_socketio_frame::{Frame, Kind as FrameKind};
@@ -179,7 +179,15 @@ impl Switchboard {
             }
             _ => {
                 self.ledger.handled(Kind::Unknown, Outcome::of(error.code));
-                Reply { outbox: outbox.clone(), id: frame.id }.json(error);
+                let reply = Reply { outbox: outbox.clone(), id: frame.id };
+                // These two have an answer of their own kind, also when nobody looks at the rest of them.
+                let name = frame.body.trim_start_matches(['[', ' ']);
+                let is_office = [event::JOIN_OFFICE, event::LEAVE_OFFICE].iter().any(|event| {
+                    name.strip_prefix('"')
+                        .and_then(|rest| rest.strip_prefix(event))
+                        .is_some_and(|rest| rest.starts_with('"'))
+                });
+                if is_office { reply.office(Err(error.message.clone())) } else { reply.json(error) }
             }
         }
     }

@@ -23,6 +23,9 @@ impl Reply {
     }
 
     pub(crate) fn json(&self, payload: &impl Serialize) {
+        if self.id.is_none() {
+            return;
+        }
         self.text(format!("[{}]", to_json(payload)));
     }
 

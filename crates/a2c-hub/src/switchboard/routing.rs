@@ -34,6 +34,9 @@ impl Switchboard {
         packet: Packet<'_>,
     ) -> Result<(), ErrorBody> {
         let (conn, bytes) = (sender.conn, packet.size());
+        if event.len() > MAX_NAME {
+            return Err(ErrorBody::bad_request(format!("the name of an event is no longer than {MAX_NAME} bytes")));
+        }
         let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(event)));
         let envelope = Envelope::parse(payload).map_err(malformed)?;
         let computer_name = envelope.computer_name().map_err(malformed)?;
@@ -76,65 +79,74 @@ impl Switchboard {
             return Err(gone());
         }
         let outbox = state.members.get(&computer).ok_or_else(gone)?.outbox.clone();
-        if let Some(ack) = sender.reply.id {
-            let max_calls = self.limits.max_calls;
-            if state.calls.of(conn) >= max_calls {
-                self.ledger.limit(Limit::CallsInFlight);
-                let message = format!("{max_calls} calls of this agent are in flight: wait for some of them");
-                return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", max_calls));
-            }
-            let who = &state.members.get(&conn).ok_or_else(gone)?.who;
-            let account = self.ledger.open(&Request {
-                event,
-                who,
-                agent: &seat,
-                computer: &computer_name,
-                tool: envelope.tool().as_deref(),
-                req_id: envelope.req_id.as_deref(),
-                arguments: envelope.params.map(RawValue::get),
-                bytes,
-                span,
-            });
-            let is_tool_call = event == event::TOOL_CALL;
-            let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
-            let call = Call { agent, ack, computer, req_id, deadline, is_tool_call, account };
-            state.calls.start(id, call).map_err(|AlreadyRunning| {
-                let message = "a call with this req_id is still running: use a new one for each call";
-                malformed(format!("field `req_id`: {message}"))
-            })?;
-        }
-        outbox.try_send(packet).map_err(|Full| {
-            state.calls.end(id);
+        let who = &state.members.get(&conn).ok_or_else(gone)?.who;
+        let account = self.ledger.open(&Request {
+            event,
+            who,
+            agent: &seat,
+            computer: &computer_name,
+            tool: envelope.tool().as_deref(),
+            req_id: envelope.req_id.as_deref(),
+            arguments: envelope.params.map(RawValue::get),
+            bytes,
+            span,
+        });
+        let full = |Full| {
             self.ledger.limit(Limit::Backlog);
             let message = format!("Computer '{computer_name}' has too many requests waiting: try again later");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
+        };
+        let Some(ack) = sender.reply.id else {
+            // Nobody waits for an answer, so it is over when it is on its way.
+            outbox.try_send(packet).map_err(full)?;
+            self.ledger.close(account, End::passed_on());
+            return Ok(());
+        };
+        let max_calls = self.limits.max_calls;
+        if state.calls.of(conn) >= max_calls {
+            self.ledger.limit(Limit::CallsInFlight);
+            let message = format!("{max_calls} calls of this agent are in flight: wait for some of them");
+            return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", max_calls));
+        }
+        let is_tool_call = event == event::TOOL_CALL;
+        let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
+        let call = Call { agent, ack, computer, req_id, deadline, is_tool_call, account };
+        state.calls.start(id, call).map_err(|AlreadyRunning| {
+            let message = "a call with this req_id is still running: use a new one for each call";
+            malformed(format!("field `req_id`: {message}"))
+        })?;
+        outbox.try_send(packet).map_err(|reason| {
+            state.calls.end(id);
+            full(reason)
         })
     }
 
     /// Passes an answer back to the Agent that waits for it; says whether somebody did.
     pub(crate) fn ack(&self, conn: ConnId, packet: Packet<'_>) -> bool {
-        let Some(id) = packet.frame.id else { return false };
-        let (call, outbox) = {
-            let mut state = self.state();
-            let Some(call) = state.calls.answered(CallId(id), conn) else {
-                tracing::debug!(?conn, id, "an answer that nobody waits for");
-                self.ledger.metrics.unclaimed_answers.inc();
-                return false;
-            };
-            let outbox = state.members.get(&call.agent).map(|agent| agent.outbox.clone());
-            (call, outbox)
-        };
-        let bytes = packet.size();
-        let checked = self.check_size(&packet).and_then(|()| check_answer(packet.frame.body));
-        if let Some(outbox) = outbox {
-            let reply = Reply { outbox, id: Some(call.ack) };
-            match &checked {
-                Ok(()) => reply.pass(packet.from(packet.frame.body), packet.attachments),
-                Err(error) => reply.json(error),
-            }
+        let Some(id) = packet.frame.id.map(CallId) else { return false };
+        if !self.state().calls.is_asked(id, conn) {
+            tracing::debug!(?conn, id = id.0, "an answer that nobody waits for");
+            self.ledger.metrics.unclaimed_answers.inc();
+            return false;
         }
+        let bytes = packet.size();
+        // Looked at before the call is taken out: until its answer is queued, it is in flight.
+        let checked = self.check_size(&packet).and_then(|()| check_answer(packet.frame.body));
+        let (call, queued) = {
+            let mut state = self.state();
+            // Its time may have run out in between.
+            let Some(call) = state.calls.answered(id, conn) else { return true };
+            let reply = state.members.get(&call.agent).map(|a| Reply { outbox: a.outbox.clone(), id: Some(call.ack) });
+            match (&checked, &reply) {
+                (Ok(()), Some(reply)) => reply.pass(packet.from(packet.frame.body), packet.attachments),
+                (Err(error), Some(reply)) => reply.json(error),
+                (_, None) => {}
+            }
+            (call, reply.is_some())
+        };
         let end = match checked {
-            Ok(()) => End::answered(bytes),
+            Ok(()) if queued => End::answered(bytes),
+            Ok(()) => End::with(Outcome::AgentLeft, ErrorCode::NotInOffice),
             Err(error) => End::with(Outcome::of(error.code), error.code),
         };
         self.ledger.close(call.account, end);

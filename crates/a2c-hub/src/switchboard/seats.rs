@@ -79,18 +79,23 @@ impl Switchboard {
             let message = "the members of another office are not shown: ask for your own";
             return Err(ErrorBody::new(ErrorCode::OtherOffice, message));
         }
-        let info = |member: ConnId| {
+        // Taken down under the lock, written out after it.
+        let known = |member: ConnId| {
             let (seat, known) = (state.offices.seat(member)?, state.members.get(&member)?);
-            Some(SessionInfo {
-                sid: known.who.sid.to_string(),
+            Some((known.who.sid.clone(), seat.clone(), known.version))
+        };
+        let members: Vec<_> = state.offices.members(&seat.office).filter_map(known).collect();
+        drop(state);
+        let mut sessions: Vec<_> = members
+            .into_iter()
+            .map(|(sid, seat, a2c_version)| SessionInfo {
+                sid: sid.to_string(),
                 name: seat.name.to_string(),
                 role: seat.role,
                 office_id: seat.office.to_string(),
-                a2c_version: known.version,
+                a2c_version,
             })
-        };
-        let mut sessions: Vec<_> = state.offices.members(&seat.office).filter_map(info).collect();
-        drop(state);
+            .collect();
         sessions.sort_by(|a, b| (a.role.as_str(), &a.name).cmp(&(b.role.as_str(), &b.name)));
         sender.reply.json(&ListRoomRet { sessions, req_id: request.req_id });
         Ok(())

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use a2c_engineio::{CloseReason, Handler, Outgoing, Socket, Text};
+use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
 use a2c_socketio_frame::{Frame, Kind};
 use axum::http::request::Parts;
@@ -36,6 +37,9 @@ pub(crate) const MAX_CONNECT: usize = 64 << 10;
 
 /// How many times the number of attachments that are allowed are passed over, rather than ending the connection.
 const PASSED_OVER: usize = 16;
+
+/// Attachments smaller than this are copied while they wait for the others.
+const SMALL: usize = 16 << 10;
 
 /// An Engine.IO session with our state in it.
 pub(crate) type EngineSocket = Socket<Connection>;
@@ -110,7 +114,8 @@ impl Handler for Wire {
                     return socket.close(CloseReason::TooLarge);
                 }
                 socket.gather(*bytes);
-                received.push(data);
+                // A small one is a slice of all that was read with it, which it would keep in memory.
+                received.push(if data.len() < SMALL { Bytes::copy_from_slice(&data) } else { data });
                 if received.len() < *expected {
                     return;
                 }
@@ -136,6 +141,7 @@ impl Wire {
         if expected <= limit {
             let (text, received) = (text.clone(), Vec::new());
             let bytes = text.len();
+            socket.gather(bytes);
             socket.data.state().partial = Some(Partial::Gathering { text, expected, received, bytes });
             return;
         }
@@ -152,8 +158,12 @@ impl Wire {
     fn dispatch(&self, socket: &Arc<EngineSocket>, packet: Packet<'_>) {
         let frame = &packet.frame;
         if frame.namespace != NAMESPACE {
+            if socket.data.request(&self.limits) == Err(TooMuch::Abuse) {
+                return socket.close(CloseReason::Excessive);
+            }
             if frame.kind == Kind::Connect {
-                connect_error(socket, frame.namespace, "Invalid namespace");
+                let brief = &frame.namespace[..frame.namespace.floor_char_boundary(MAX_NAME)];
+                connect_error(socket, brief, "Invalid namespace");
             }
             return;
         }
@@ -230,7 +240,9 @@ impl Wire {
         let pass = match self.auth.authenticate(&claim) {
             Ok(pass) => pass,
             Err(refused) => {
-                self.guests.failed(address.ip(), now);
+                if refused.is_guess() {
+                    self.guests.failed(address.ip(), now);
+                }
                 connection.state().is_refused = true;
                 return refuse(Refusal::Auth, &refused.to_string(), "401");
             }

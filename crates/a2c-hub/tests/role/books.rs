@@ -121,3 +121,25 @@ async fn without_a_collector_a_trace_passes_as_it_is() {
     asked.await.unwrap();
     assert_eq!(passed_on["traceparent"], traceparent);
 }
+
+#[tokio::test]
+async fn a_call_that_asks_for_no_answer_is_written_down_and_a_long_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let hub = hub_with(|config| config.audit = Some(AuditConfig::at(&path))).await;
+    let agent = Member::agent(&hub, "a", "o").await;
+    let mut computer = Member::computer(&hub, "c", "o").await;
+    let request = json!({"computer": "c", "req_id": "r", "tool_name": "quiet"});
+    agent.client.emit("client:tool_call", a2c_socketio::Payload::json(&request).unwrap()).await.unwrap();
+    computer.event("client:tool_call").await;
+    let long = format!("client:{}", "x".repeat(300));
+    let answer = agent.ask(&long, json!({"computer": "c", "timeout": "hunter2"})).await;
+    assert_eq!(answer["code"], 400, "{answer}");
+    let answer = agent.ask("client:x", json!({"computer": "c", "timeout": "hunter2"})).await;
+    assert!(answer["message"].as_str().unwrap().contains("field `timeout`: expected"), "{answer}");
+    within("the shutdown", hub.shutdown()).await;
+    let calls: Vec<_> = records(&path).into_iter().filter(|r| r["event"] == "call").collect();
+    assert_eq!((&calls[0]["tool"], &calls[0]["decision"]), (&json!("quiet"), &json!("allowed")));
+    assert_eq!(calls.len(), 3);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("hunter2"));
+}

@@ -17,6 +17,7 @@ mod instant;
 mod joining;
 mod leaving;
 mod limits;
+mod memory;
 mod node;
 mod operators;
 mod order;

@@ -80,6 +80,15 @@ impl Stranger {
         self.socket.flush().await.unwrap();
     }
 
+    /// Announces a text of this size, sends half of it, and stops.
+    pub(crate) async fn send_beginning(&mut self, bytes: usize) {
+        let mut frame = vec![0x81, 0xff];
+        frame.extend((bytes as u64).to_be_bytes());
+        frame.extend([0; 4]);
+        frame.extend(vec![b'4'; bytes / 2]);
+        within("half a message", self.socket.get_mut().write_all(&frame)).await.unwrap();
+    }
+
     /// Sends a binary frame.
     pub(crate) async fn send_binary(&mut self, bytes: impl Into<Bytes>) {
         let _ = self.socket.send(Message::binary(bytes)).await;
