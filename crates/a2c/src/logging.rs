@@ -6,6 +6,7 @@ use std::io::IsTerminal as _;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
+use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
 
 #[derive(Args)]
@@ -45,17 +46,20 @@ impl LogDefaults {
 }
 
 impl LogArgs {
-    /// Starts to log, and tells in which form.
-    pub(crate) fn start(&self, defaults: &LogDefaults) -> Result<LogFormat> {
+    /// Starts to log, and tells in which form. What is logged is written until the guard is dropped.
+    ///
+    /// A thread of its own writes: a terminal or a pipe that nobody reads must not bring a hub to a halt.
+    pub(crate) fn start(&self, defaults: &LogDefaults) -> Result<(LogFormat, WorkerGuard)> {
         let filter = filter(self.log.as_ref().unwrap_or(&defaults.level))?;
         let format = self.log_format.unwrap_or(defaults.format);
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let (writer, guard) = tracing_appender::non_blocking(std::io::stderr());
+        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
         match format {
             LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init(),
             // Everything on one level, as tools that read logs expect it; the call that a line belongs to is its `span`.
             LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init(),
         }
-        Ok(format)
+        Ok((format, guard))
     }
 }
 

@@ -71,8 +71,8 @@ impl Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    let log_format = match cli.logging.start(&cli.command.log_defaults()) {
-        Ok(format) => format,
+    let (log_format, log) = match cli.logging.start(&cli.command.log_defaults()) {
+        Ok(started) => started,
         Err(error) => return output::fail(&error),
     };
     let outcome = match cli.command {
@@ -85,6 +85,10 @@ async fn main() -> ExitCode {
     };
     outcome.unwrap_or_else(|error| match log_format.tells_machines() {
         true => output::log_failure(&error),
-        false => output::fail(&error),
+        false => {
+            // What was logged before stands before it.
+            drop(log);
+            output::fail(&error)
+        }
     })
 }

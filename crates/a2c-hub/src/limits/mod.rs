@@ -61,6 +61,7 @@ impl Limits {
     /// For a hub that everybody can reach.
     pub const fn public() -> Self {
         Self {
+            max_calls: 4096,
             connections_per_address: Some(512),
             requests: Some(Rate::per_second(500)),
             joins: Some(Rate::per_minute(60)),

@@ -116,7 +116,7 @@ pub(crate) struct Flags {
     #[arg(long, env = "A2C_HUB_MAX_ATTACHMENTS", value_name = "COUNT", help_heading = help::LIMITS)]
     pub(crate) max_attachments: Option<CountOrNone>,
 
-    /// How many calls of one Agent may wait for their answers [default: 131072].
+    /// How many calls of one Agent may wait for their answers [default: 4096].
     #[arg(long, env = "A2C_HUB_MAX_CALLS", value_name = "COUNT", help_heading = help::LIMITS)]
     pub(crate) max_calls: Option<Count>,
 

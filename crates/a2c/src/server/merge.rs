@@ -360,7 +360,7 @@ mod tests {
             ("drain", "1", "3", "10"),
             ("auth.kind", "jwt", "mtls", NOT_SET),
             ("tls.cert", "a.pem", "c.pem", NOT_SET),
-            ("limits.max_calls", "1", "3", "131072"),
+            ("limits.max_calls", "1", "3", "4096"),
             ("limits.joins_per_minute", "1", "3", "60"),
             ("audit.values", "false", "true", "false"),
             ("traces.endpoint", "http://a", "http://c", NOT_SET),
