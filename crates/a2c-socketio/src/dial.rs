@@ -60,7 +60,7 @@ impl Dialer {
         let options = &self.options;
         let mut link = engine::open(&self.http, options).await?;
         let namespace = &options.namespace;
-        let connect = Outgoing::connect(namespace, options.auth.as_deref());
+        let connect = Outgoing::connect(namespace, options.auth.payload().as_deref());
         link.writer.feed(Frame::Text(connect.text.into())).await?;
         link.writer.flush().await?;
 

@@ -49,7 +49,8 @@ pub enum Closed {
     /// The link was lost and the options say not to reconnect.
     #[error("the link was lost and reconnecting is turned off")]
     NoReconnect,
-    /// The server refused the new link in a way that trying again cannot change.
+    /// The server refused the new link in a way that trying again cannot change, or that the owner does not want to try
+    /// again.
     #[error("reconnecting was refused: {0}")]
     Refused(#[source] ConnectError),
     /// All allowed attempts failed.

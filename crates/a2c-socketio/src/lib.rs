@@ -32,7 +32,8 @@
 //!   handshake (`dial`). A failure is returned, never retried.
 //! * One background task (`supervisor`) then owns the link. It runs a session (`session`): a
 //!   reader that turns frames into packets (`assembly`), and a writer that drains the bounded
-//!   outgoing queue in batches. When the link ends it dials again as the [`Reconnect`] policy says.
+//!   outgoing queue in batches. When the link ends it dials again as the [`Reconnect`] policy says,
+//!   for as long as [`Options::retry_when`] wants it.
 //! * An arriving acknowledgement goes straight to the [`Client::call`] that waits for it; events
 //!   and changes of state go to the [`Inbox`] in the order of their arrival.
 //! * Everything that belongs to one link (queue, ack numbers, waiters) lives in one `Conn`
@@ -50,6 +51,7 @@ mod options;
 mod packet;
 mod payload;
 mod reconnect;
+mod retry;
 mod session;
 mod supervisor;
 mod tls;
@@ -62,4 +64,5 @@ pub use inbox::{Closed, Event, Inbox, Incoming};
 pub use options::{Options, Transport};
 pub use payload::{Payload, Placeholder};
 pub use reconnect::Reconnect;
+pub use retry::FailedAttempt;
 pub use tls::{ClientCertificate, TlsFiles};

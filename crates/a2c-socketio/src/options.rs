@@ -12,6 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::assembly::Limits;
 use crate::error::ConnectError;
 use crate::reconnect::Reconnect;
+use crate::retry::{Auth, FailedAttempt, Judge};
 use crate::tls::{Source, TlsFiles};
 
 /// Which transports a connection uses.
@@ -33,10 +34,11 @@ pub struct Options {
     pub(crate) path: String,
     pub(crate) namespace: String,
     pub(crate) query: Vec<(String, String)>,
-    pub(crate) auth: Option<Box<RawValue>>,
+    pub(crate) auth: Auth,
     pub(crate) headers: HeaderMap,
     pub(crate) transport: Transport,
     pub(crate) reconnect: Option<Reconnect>,
+    pub(crate) retry: Judge,
     pub(crate) tls: Source,
     pub(crate) connect_timeout: Duration,
     pub(crate) close_timeout: Duration,
@@ -56,10 +58,11 @@ impl Options {
             path: "/socket.io".into(),
             namespace: "/".into(),
             query: Vec::new(),
-            auth: None,
+            auth: Auth::None,
             headers: HeaderMap::new(),
             transport: Transport::default(),
             reconnect: Some(Reconnect::default()),
+            retry: Arc::new(|failed| !failed.error.is_final()),
             tls: Source::Files(TlsFiles::default()),
             connect_timeout: Duration::from_secs(20),
             close_timeout: Duration::from_secs(2),
@@ -99,9 +102,16 @@ impl Options {
     /// The authentication payload of the namespace handshake.
     pub fn auth(mut self, auth: impl Serialize) -> Self {
         match to_raw_value(&auth) {
-            Ok(raw) => self.auth = Some(raw),
+            Ok(raw) => self.auth = Auth::Fixed(raw),
             Err(_) => self.mistaken("the auth payload cannot be written as JSON"),
         }
+        self
+    }
+
+    /// An authentication payload that may change: `ask` is called before every handshake, the first one included, and
+    /// has to answer at once. Takes the place of [`Options::auth`].
+    pub fn auth_from(mut self, ask: impl Fn() -> Box<RawValue> + Send + Sync + 'static) -> Self {
+        self.auth = Auth::Asked(Arc::new(ask));
         self
     }
 
@@ -128,6 +138,15 @@ impl Options {
     /// How to come back after a lost link; `None` to stay disconnected.
     pub fn reconnect(mut self, policy: impl Into<Option<Reconnect>>) -> Self {
         self.reconnect = policy.into();
+        self
+    }
+
+    /// Decides after every failed attempt to replace a lost link whether another one is made, as far as the policy of
+    /// [`Options::reconnect`] allows it. Default: yes, unless [`ConnectError::is_final`].
+    ///
+    /// This is also the place to learn why a link stays away.
+    pub fn retry_when(mut self, judge: impl Fn(&FailedAttempt<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.retry = Arc::new(judge);
         self
     }
 

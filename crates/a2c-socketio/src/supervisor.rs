@@ -11,6 +11,7 @@ use crate::dial::{Dialer, Established};
 use crate::error::DisconnectReason;
 use crate::inbox::{Closed, Delivery, Incoming};
 use crate::reconnect::Backoff;
+use crate::retry::FailedAttempt;
 use crate::session::{Session, requested};
 
 /// The link that can be used now, if there is one.
@@ -110,11 +111,15 @@ impl Supervisor {
             };
             match outcome {
                 Ok(established) => return Ok(established),
-                Err(error) if error.is_final() => return Err(Closed::Refused(error)),
                 Err(error) => {
                     debug!(%error, "reconnecting failed");
-                    if !backoff.failed() {
-                        return Err(Closed::GaveUp { attempts: backoff.failures, last: error });
+                    let is_allowed = backoff.failed();
+                    let attempts = backoff.failures;
+                    if !(self.dialer.options.retry)(&FailedAttempt { error: &error, number: attempts }) {
+                        return Err(Closed::Refused(error));
+                    }
+                    if !is_allowed {
+                        return Err(Closed::GaveUp { attempts, last: error });
                     }
                 }
             }

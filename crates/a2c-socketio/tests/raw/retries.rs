@@ -1,8 +1,11 @@
 //! Which failures of a reconnect are tried again.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2c_socketio::{Client, Closed, ConnectError, Incoming, Payload, Reconnect};
+use a2c_socketio::{Client, Closed, ConnectError, FailedAttempt, Incoming, Payload, Reconnect};
+use serde_json::value::to_raw_value;
 use tokio::io::AsyncWriteExt;
 
 use crate::script::{OPEN, PATIENCE, Socket, answer, listen, next, read_head};
@@ -63,6 +66,43 @@ async fn a_refused_namespace_is_final() {
         other => panic!("{other:?}"),
     }
     client.closed().await;
+}
+
+#[tokio::test]
+async fn the_owner_decides_about_refusals_and_what_is_shown_next() {
+    let (listener, options) = listen().await;
+    let served = tokio::spawn(async move {
+        let (mut shown, mut first) = (Vec::new(), Socket::accept(&listener).await);
+        first.send(OPEN).await;
+        shown.push(first.text().await);
+        first.send(r#"40{"sid":"s"}"#).await;
+        drop(first);
+        for refusal in [r#"44{"message":"later"}"#, r#"44{"message":"later"}"#, r#"44{"message":"never"}"#] {
+            let mut next = Socket::accept(&listener).await;
+            next.send(OPEN).await;
+            shown.push(next.text().await);
+            next.send(refusal).await;
+            next.drain().await;
+        }
+        shown
+    });
+    let asked = AtomicU32::new(0);
+    let ask = move || to_raw_value(&asked.fetch_add(1, Ordering::Relaxed)).unwrap();
+    let judged = Arc::new(Mutex::new(Vec::new()));
+    let log = judged.clone();
+    let judge = move |failed: &FailedAttempt<'_>| {
+        log.lock().unwrap().push((failed.number, failed.error.to_string()));
+        failed.error.to_string().ends_with("later")
+    };
+    let options = options.reconnect(EAGER).auth_from(ask).retry_when(judge);
+    let (client, mut inbox) = Client::connect(options).await.unwrap();
+    assert!(matches!(next(&mut inbox).await, Incoming::Connected { .. }));
+    assert!(matches!(next(&mut inbox).await, Incoming::Disconnected(_)));
+    assert!(matches!(next(&mut inbox).await, Incoming::Closed(Closed::Refused(ConnectError::Refused(_)))));
+    client.closed().await;
+    assert_eq!(served.await.unwrap(), ["400", "401", "402", "403"]);
+    let said = |number, word| (number, format!("the server refused the namespace: {word}"));
+    assert_eq!(*judged.lock().unwrap(), [said(1, "later"), said(2, "later"), said(3, "never")]);
 }
 
 #[tokio::test]

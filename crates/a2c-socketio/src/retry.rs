@@ -1,0 +1,42 @@
+//! What the owner of a connection decides about its reconnecting: which failures are worth another attempt, and with
+//! which authentication payload the next one is made.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::error::ConnectError;
+
+/// An attempt to replace a lost link that came to nothing.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FailedAttempt<'a> {
+    /// Why.
+    pub error: &'a ConnectError,
+    /// How many have failed since the link was lost, this one included: 1 begins a new series.
+    pub number: u32,
+}
+
+/// See [`crate::Options::retry_when`].
+pub(crate) type Judge = Arc<dyn Fn(&FailedAttempt<'_>) -> bool + Send + Sync>;
+
+/// The authentication payload of the namespace handshake.
+#[derive(Clone, Default)]
+pub(crate) enum Auth {
+    #[default]
+    None,
+    Fixed(Box<RawValue>),
+    /// Asked for anew before every handshake.
+    Asked(Arc<dyn Fn() -> Box<RawValue> + Send + Sync>),
+}
+
+impl Auth {
+    pub(crate) fn payload(&self) -> Option<Cow<'_, RawValue>> {
+        match self {
+            Self::None => None,
+            Self::Fixed(payload) => Some(Cow::Borrowed(payload)),
+            Self::Asked(ask) => Some(Cow::Owned(ask())),
+        }
+    }
+}
