@@ -118,6 +118,8 @@ impl Desk {
         let (tool, agent, ms) = (&request.tool_name, &key.agent, begin.elapsed().as_millis() as u64);
         match result.error_code() {
             None => tracing::info!(tool, agent, ms, "tool call"),
+            // Nobody waits for it any more: the Agent said so, or is gone.
+            Some(_) if cancel.is_cancelled() => tracing::info!(tool, agent, ms, "tool call cancelled"),
             Some(code) => tracing::info!(tool, agent, ms, code = code.number(), "tool call failed"),
         }
         result
