@@ -215,7 +215,7 @@ impl Reader {
                 Incoming::Connected { .. } => {}
                 Incoming::Event(event) => self.event(&event),
                 Incoming::Disconnected(reason) => self.tell(News::Disconnected { reason: reason.to_string() }),
-                Incoming::Closed(reason) => self.tell(News::Closed { reason: reason.to_string() }),
+                Incoming::Closed(closed) => self.tell(News::Closed { reason: self.link.ended(closed).to_string() }),
             }
         }
     }

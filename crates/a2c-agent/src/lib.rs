@@ -30,7 +30,8 @@
 //!
 //! Requests go through the hub to the Computer they name and come back as the structure asked for or as the error that
 //! was sent instead. An office has at most one Agent. After a lost connection the Agent connects and takes its seat again
-//! by itself; requests that were under way then end with [`RequestError::Lost`].
+//! by itself; requests that were under way then end with [`RequestError::Lost`]. A token that expires is best given as a
+//! [`Token::File`], which is read again for every connection.
 //!
 //! An Agent that traces says with [`Agent::traced`] which span its requests belong to; the hub, the Computer and its MCP
 //! servers continue the trace from there.
@@ -44,7 +45,7 @@ mod traced;
 
 pub use a2c_link::{
     ClientCertificate, ConnectError, Distrust, JoinError, LinkOptions, Reconnect, RequestError, Secret, SocketError,
-    TlsFiles, Transport,
+    TlsFiles, Token, TokenFileError, Transport,
 };
 pub use a2c_protocol as protocol;
 pub use a2c_protocol::trace::TraceContext;

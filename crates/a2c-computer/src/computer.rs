@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_link::{ConnectError, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
+use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
 use a2c_protocol::notification::ComputerUpdate;
 use a2c_protocol::{Role, event};
 use tokio::sync::mpsc;
@@ -53,10 +53,17 @@ pub enum StartError {
 
 /// Why a Computer is over.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{reason}")]
-pub struct Ended {
-    /// What ended it.
-    pub reason: String,
+#[non_exhaustive]
+pub enum Ended {
+    /// It was stopped.
+    #[error("stopped")]
+    Stopped,
+    /// The connection to the hub is over for good.
+    #[error("the connection to the hub is over: {0}")]
+    Link(#[from] LinkEnded),
+    /// Its own task failed.
+    #[error("an error of this program: {0}")]
+    Failed(String),
 }
 
 /// A Computer that answers until it is stopped.
@@ -145,7 +152,7 @@ impl Computer {
         }
         let ended = match (&mut self.task).await {
             Ok(ended) => ended,
-            Err(e) => Ended { reason: e.to_string() },
+            Err(error) => Ended::Failed(error.to_string()),
         };
         self.ended.insert(ended).clone()
     }
@@ -181,14 +188,14 @@ impl Office {
     ) -> Ended {
         loop {
             tokio::select! {
-                () = stop.cancelled() => return Ended { reason: "stopped".into() },
+                () = stop.cancelled() => return Ended::Stopped,
                 incoming = inbox.recv() => match incoming {
                     Some(Incoming::Event(event)) => self.desk.receive(event),
                     Some(Incoming::Connected { reconnected: true, .. }) => self.rejoin(),
                     Some(Incoming::Connected { .. }) => {}
                     Some(Incoming::Disconnected(reason)) => tracing::warn!(%reason, "lost the hub"),
-                    Some(Incoming::Closed(reason)) => return Ended { reason: reason.to_string() },
-                    None => return Ended { reason: "the connection is closed".into() },
+                    Some(Incoming::Closed(closed)) => return self.link.ended(closed).into(),
+                    None => return LinkEnded::Requested.into(),
                 },
                 Some(change) = changed.recv() => self.announce(change).await,
             }

@@ -34,7 +34,8 @@ mod servers;
 mod tools;
 
 pub use a2c_link::{
-    ClientCertificate, ConnectError, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret, TlsFiles, Transport,
+    ClientCertificate, ConnectError, Ended as LinkEnded, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret,
+    TlsFiles, Token, TokenFileError, Transport,
 };
 pub use a2c_protocol as protocol;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};

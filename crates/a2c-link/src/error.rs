@@ -9,6 +9,8 @@ use a2c_protocol::{ErrorBody, ErrorCode, Version};
 use a2c_socketio::HttpRefusal;
 use serde::Deserialize;
 
+use crate::token::TokenFileError;
+
 /// Why no connection came about.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
@@ -29,12 +31,27 @@ pub enum ConnectError {
         /// The newest version the hub takes.
         max: Option<Version>,
     },
-    /// The hub wants a credential, or another one.
+    /// The hub wants a credential, and none was given.
+    #[error("the hub asks for a token")]
+    TokenNeeded,
+    /// The hub wants another credential.
     #[error("the hub refused the credential: give the hub's token")]
     Unauthorized,
+    /// The credential is good, but not for this.
+    #[error("the hub refused the connection: {0}")]
+    Forbidden(String),
+    /// The hub refused for now; it says what for, and often how long.
+    #[error("the hub does not take this connection now: {0}")]
+    NotNow(String),
     /// The hub refused for another reason.
     #[error("the hub refused the connection: {0}")]
     Refused(String),
+    /// The token is to be read from a file that gives none; the hub was not asked.
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
+    /// The options cannot be used, a file of theirs for example; the hub was not asked.
+    #[error(transparent)]
+    Options(Box<a2c_socketio::ConnectError>),
     /// No hub answered, or something that is none.
     #[error("cannot reach the hub at {url}: {source}")]
     Unreachable {
@@ -59,40 +76,70 @@ struct Refusal {
     max_supported: Option<Version>,
 }
 
-impl ConnectError {
-    pub(crate) fn new(url: &str, client: Version, error: a2c_socketio::ConnectError) -> Self {
-        match &error {
-            a2c_socketio::ConnectError::Http(refusal) => {
-                Self::from_http(client, refusal).unwrap_or_else(|| Self::unreachable(url, error))
-            }
-            a2c_socketio::ConnectError::Refused(refusal) => match refusal.message().unwrap_or_default() {
-                message if message.starts_with("401") => Self::Unauthorized,
-                message => Self::Refused(message),
-            },
-            _ => Self::unreachable(url, error),
+/// What this side knows when it is refused.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub(crate) url: String,
+    pub(crate) version: Version,
+    /// Whether anything was shown that a hub takes for a credential.
+    pub(crate) has_credential: bool,
+}
+
+impl Known {
+    /// What happened, in words of this protocol.
+    pub(crate) fn explain(&self, error: a2c_socketio::ConnectError) -> ConnectError {
+        use a2c_socketio::ConnectError as Socket;
+        match self.said(&error) {
+            Some(said) => said,
+            None if matches!(error, Socket::Options(_) | Socket::Tls(_)) => ConnectError::Options(Box::new(error)),
+            None => ConnectError::Unreachable { url: redact_url(&self.url), source: Box::new(error) },
         }
     }
 
-    fn unreachable(url: &str, error: a2c_socketio::ConnectError) -> Self {
-        Self::Unreachable { url: redact_url(url), source: Box::new(error) }
+    /// What the hub itself said, where it did.
+    pub(crate) fn said(&self, error: &a2c_socketio::ConnectError) -> Option<ConnectError> {
+        match error {
+            a2c_socketio::ConnectError::Http(refusal) => self.by_http(refusal),
+            a2c_socketio::ConnectError::Refused(refusal) => Some(self.by_namespace(&refusal.to_string())),
+            _ => None,
+        }
     }
 
     /// The body says most; the header alone remains where a proxy or a client library lost the body.
-    fn from_http(client: Version, http: &HttpRefusal) -> Option<Self> {
-        let mismatch = ErrorCode::VersionMismatch.number();
+    fn by_http(&self, http: &HttpRefusal) -> Option<ConnectError> {
+        let (client, mismatch) = (self.version, ErrorCode::VersionMismatch.number());
         let in_header = http.headers.get(ERROR_CODE_HEADER).is_some_and(|v| *v == *mismatch.to_string());
         match serde_json::from_str::<Refusal>(&http.body_text()) {
-            Ok(refusal) if refusal.code == mismatch => Some(Self::VersionMismatch {
+            Ok(refusal) if refusal.code == mismatch => Some(ConnectError::VersionMismatch {
                 client,
                 server: refusal.server_version,
                 min: refusal.min_supported,
                 max: refusal.max_supported,
             }),
-            _ if in_header => Some(Self::VersionMismatch { client, server: None, min: None, max: None }),
-            Ok(Refusal { message: Some(message), .. }) => Some(Self::Refused(message)),
+            _ if in_header => Some(ConnectError::VersionMismatch { client, server: None, min: None, max: None }),
+            Ok(Refusal { message: Some(message), .. }) => Some(match http.status.as_u16() {
+                429 | 503 => ConnectError::NotNow(presentable(&message)),
+                _ => ConnectError::Refused(presentable(&message)),
+            }),
             _ => None,
         }
     }
+
+    /// A CONNECT_ERROR has only a text; by convention a number in front of it says what kind of refusal it is.
+    fn by_namespace(&self, message: &str) -> ConnectError {
+        match message.split(|c: char| !c.is_ascii_digit()).next() {
+            Some("401") if self.has_credential => ConnectError::Unauthorized,
+            Some("401") => ConnectError::TokenNeeded,
+            Some("403") => ConnectError::Forbidden(presentable(message)),
+            Some("429" | "503") => ConnectError::NotNow(presentable(message)),
+            _ => ConnectError::Refused(presentable(message)),
+        }
+    }
+}
+
+/// What somebody else wrote, fit for a log and a terminal.
+fn presentable(message: &str) -> String {
+    message.chars().filter(|c| !c.is_control()).take(500).collect()
 }
 
 /// Why a seat was not had, or not given up.
@@ -169,5 +216,24 @@ impl From<a2c_socketio::EmitError> for RequestError {
             EmitError::TooLarge { size, limit } => Self::TooLarge { size, limit },
             _ => Self::NotConnected,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_in_front_of_a_refusal_says_its_kind() {
+        let known = Known { url: "http://h".into(), version: a2c_protocol::PROTOCOL_VERSION, has_credential: true };
+        let bare = Known { has_credential: false, ..known.clone() };
+        let kind = |known: &Known, message| format!("{:?}", known.by_namespace(message));
+        assert_eq!(kind(&known, "401"), "Unauthorized");
+        assert_eq!(kind(&bare, "401 no"), "TokenNeeded");
+        assert_eq!(kind(&known, "403 not as an agent"), r#"Forbidden("403 not as an agent")"#);
+        assert_eq!(kind(&known, "429 many: wait 3 s"), r#"NotNow("429 many: wait 3 s")"#);
+        assert_eq!(kind(&bare, "503"), r#"NotNow("503")"#);
+        assert_eq!(kind(&known, "5031"), r#"Refused("5031")"#);
+        assert_eq!(kind(&known, "go\u{1b}[31m away\n"), r#"Refused("go[31m away")"#);
     }
 }

@@ -3,15 +3,23 @@
 //! What both roles do alike lives here once: they say which version they speak and what they are, understand why a hub
 //! refuses them, take a seat and take it again after a lost connection. What a role does with the events that arrive is
 //! its own business. This crate must not know tools, MCP or documents.
+//!
+//! While a connection is lost, `token` says what to show to the hub next and `incident` whether the hub's refusal may
+//! pass, and tells the owner why it takes so long.
 
+mod ended;
 mod error;
+mod incident;
 mod link;
 mod options;
+mod token;
 
 pub use a2c_socketio::{
-    AckReply, ClientCertificate, ConnectError as SocketError, DisconnectReason, Distrust, EmitError, Event, Inbox,
-    Incoming, Payload, Reconnect, TlsFiles, Transport,
+    AckReply, ClientCertificate, Closed, ConnectError as SocketError, DisconnectReason, Distrust, EmitError, Event,
+    Inbox, Incoming, Payload, Reconnect, TlsFiles, Transport,
 };
+pub use ended::Ended;
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};
 pub use options::{LinkOptions, Secret};
+pub use token::{Token, TokenFileError};

@@ -1,14 +1,16 @@
 //! One connection to a hub.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq};
 use a2c_protocol::{ErrorBody, Role, answer, event};
-use a2c_socketio::{Client, Inbox, Payload};
+use a2c_socketio::{Client, Closed, Inbox, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{ConnectError, JoinError, RequestError};
+use crate::ended::Ended;
+use crate::error::{ConnectError, JoinError, Known, RequestError};
 use crate::options::LinkOptions;
 
 /// How long the hub itself may take to answer.
@@ -22,6 +24,7 @@ const STALE_SEAT: Duration = Duration::from_secs(60);
 pub struct Link {
     client: Client,
     role: Role,
+    known: Arc<Known>,
 }
 
 /// The seat to take.
@@ -36,9 +39,14 @@ pub struct Seat {
 impl Link {
     /// Connects; what the hub sends arrives in the inbox, in order.
     pub async fn connect(options: &LinkOptions, role: Role) -> Result<(Self, Inbox), ConnectError> {
-        let connected = Client::connect(options.socket(role)).await;
-        let (client, inbox) = connected.map_err(|e| ConnectError::new(&options.url, options.version, e))?;
-        Ok((Self { client, role }, inbox))
+        let known = Arc::new(options.known());
+        let (client, inbox) = Client::connect(options.socket(role)?).await.map_err(|error| known.explain(error))?;
+        Ok((Self { client, role, known }, inbox))
+    }
+
+    /// What the end of the inbox means.
+    pub fn ended(&self, closed: Closed) -> Ended {
+        Ended::new(closed, self.role, &self.known)
     }
 
     /// Takes a seat.

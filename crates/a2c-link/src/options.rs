@@ -1,10 +1,21 @@
 //! Where the hub is and how it is reached.
 
 use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use a2c_protocol::version::VERSION_QUERY;
 use a2c_protocol::{DEFAULT_PATH, NAMESPACE, PROTOCOL_VERSION, Role, Version};
-use a2c_socketio::{Options, Reconnect, TlsFiles, Transport};
+use a2c_socketio::{ConnectError as SocketError, Options, Reconnect, TlsFiles, Transport};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::error::{ConnectError, Known};
+use crate::incident::{Incident, Outlook};
+use crate::token::{Credential, Token, TokenFileError};
+
+/// Headers in which a hub looks for a credential.
+const CREDENTIALS: [&str; 3] = ["authorization", "x-api-key", "access_token"];
 
 /// A value that is never printed.
 #[derive(Clone)]
@@ -48,7 +59,7 @@ pub struct LinkOptions {
     /// The HTTP path of the handshake; hubs in the field also use `/socket.io`.
     pub path: String,
     /// What the hub may ask for.
-    pub token: Option<Secret>,
+    pub token: Option<Token>,
     /// HTTP headers for what stands between this side and the hub, sent with every request.
     pub headers: Vec<(String, Secret)>,
     /// For `https://`: CAs to trust besides those of the system, and a client certificate.
@@ -76,20 +87,53 @@ impl LinkOptions {
         }
     }
 
-    pub(crate) fn socket(&self, role: Role) -> Options {
-        let mut auth = serde_json::json!({ "role": role });
-        if let Some(token) = &self.token {
-            auth["token"] = token.expose().into();
-        }
+    /// What explains a refusal.
+    pub(crate) fn known(&self) -> Known {
+        let in_header = |(name, _): &(String, Secret)| CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let has_credential = self.token.is_some() || self.headers.iter().any(in_header);
+        Known { url: self.url.clone(), version: self.version, has_credential }
+    }
+
+    pub(crate) fn socket(&self, role: Role) -> Result<Options, TokenFileError> {
+        let credential = Arc::new(Credential::new(self.token.as_ref())?);
         let options = Options::new(&self.url).tls_files(self.tls.clone());
         let with_header = |options: Options, (name, value): &(String, Secret)| options.header(name, value.expose());
         let options = self.headers.iter().fold(options, with_header);
-        options
+        let options = options
             .path(&self.path)
             .namespace(NAMESPACE)
             .query(VERSION_QUERY, self.version.to_string())
-            .auth(auth)
             .transport(self.transport)
-            .reconnect(self.reconnect)
+            .reconnect(self.reconnect);
+        let shown = credential.clone();
+        let options = options.auth_from(move || auth(role, shown.token().as_ref()));
+        let (known, incident) = (self.known(), Incident::default());
+        Ok(options.retry_when(move |failed| {
+            let said = known.said(failed.error);
+            let reason = said.as_ref().map_or_else(|| failed.error.to_string(), ToString::to_string);
+            incident.goes_on(failed.number, &reason, outlook(failed.error, said.as_ref(), credential.file()))
+        }))
+    }
+}
+
+/// What is said at CONNECT.
+fn auth(role: Role, token: Option<&Secret>) -> Box<RawValue> {
+    #[derive(Serialize)]
+    struct Auth<'a> {
+        role: Role,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        token: Option<&'a str>,
+    }
+    let auth = Auth { role, token: token.map(Secret::expose) };
+    to_raw_value(&auth).expect("a role and a text can be written as JSON")
+}
+
+/// What to expect after a failed attempt.
+fn outlook<'a>(error: &SocketError, said: Option<&ConnectError>, token_file: Option<&'a Path>) -> Outlook<'a> {
+    match (said, token_file) {
+        (Some(ConnectError::NotNow(_)), _) => Outlook::Passing,
+        (Some(ConnectError::Unauthorized | ConnectError::Forbidden(_)), Some(file)) => Outlook::AwaitsToken(file),
+        _ if error.is_final() => Outlook::Hopeless,
+        _ => Outlook::Passing,
     }
 }

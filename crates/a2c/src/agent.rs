@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::connection::{HubArgs, explain};
+use crate::connection::HubArgs;
 use crate::output;
 
 /// Act as the Agent of an office.
@@ -71,7 +71,7 @@ enum Ask {
 pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     let question = Question::new(&args.ask)?;
     let (link, office) = (args.hub.options()?, args.hub.office()?);
-    let agent = Agent::connect(&link, &args.name).await.map_err(explain)?;
+    let agent = Agent::connect(&link, &args.name).await.map_err(|error| args.hub.explain(&error))?;
     agent.join(office).await.with_context(|| format!("cannot join office '{office}'"))?;
     let asking = match trace() {
         Some(trace) => agent.traced(trace),

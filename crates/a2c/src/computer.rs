@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2c_computer::config::ComputerConfig;
-use a2c_computer::{Computer, ComputerOptions, Confirmation, Seat, ServerState, StartError};
-use anyhow::{Result, bail};
+use a2c_computer::{Computer, ComputerOptions, Confirmation, Ended, LinkEnded, Seat, ServerState, StartError};
+use anyhow::{Result, anyhow};
 use clap::{Arg, Args};
 
-use crate::connection::{HubArgs, explain};
+use crate::connection::HubArgs;
 use crate::{output, stop};
 
 /// Run a Computer: MCP servers, offered to the Agent of an office.
@@ -50,7 +50,9 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
         confirmation: if args.yes { Confirmation::Allow } else { Confirmation::Refuse },
     };
     let mut stop = std::pin::pin!(stop::requested()?);
-    let Some(mut computer) = Computer::start_unless(options, &mut stop).await.map_err(explain_start)? else {
+    let Some(mut computer) =
+        Computer::start_unless(options, &mut stop).await.map_err(|error| explain_start(&args.hub, error))?
+    else {
         return Ok(ExitCode::SUCCESS);
     };
     let servers = computer.servers();
@@ -62,7 +64,7 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
     tokio::select! {
         ended = computer.ended() => {
             computer.stop().await;
-            bail!("the connection to the hub is over: {ended}");
+            Err(explain_end(&args.hub, &ended))
         }
         () = stop => {
             tracing::info!("stopping");
@@ -72,9 +74,22 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
     }
 }
 
-fn explain_start(error: StartError) -> anyhow::Error {
+fn explain_start(hub: &HubArgs, error: StartError) -> anyhow::Error {
     match error {
-        StartError::Connect(error) => explain(error),
+        StartError::Connect(error) => hub.explain(&error),
         other => other.into(),
     }
+}
+
+/// Adds what the owner can do about the end.
+fn explain_end(hub: &HubArgs, ended: &Ended) -> anyhow::Error {
+    let hint = match ended {
+        Ended::Link(LinkEnded::Dismissed { .. }) => "the log of the hub says why; to come back, start it again",
+        Ended::Link(LinkEnded::Refused(error)) => match hub.hint(error) {
+            Some(hint) => hint,
+            None => return anyhow!("{ended}"),
+        },
+        _ => return anyhow!("{ended}"),
+    };
+    anyhow!("{ended} ({hint})")
 }

@@ -1,10 +1,13 @@
 //! How a role reaches its hub: the options that Agent and Computer share.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use a2c_agent::{ClientCertificate, ConnectError, Distrust, LinkOptions, Secret, SocketError, TlsFiles, Transport};
+use a2c_agent::{
+    ClientCertificate, ConnectError, Distrust, LinkOptions, Secret, SocketError, TlsFiles, Token, Transport,
+};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
@@ -23,6 +26,11 @@ pub(crate) struct HubArgs {
     /// The hub's token. Prefer the environment variable: arguments are visible to other users of this machine.
     #[arg(long, global = true, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
+
+    /// A file with the hub's token in it. It is read again for every connection, so the token can be renewed while this
+    /// runs.
+    #[arg(long, global = true, env = "A2C_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
 
     /// The HTTP path of the hub; other implementations often use /socket.io.
     #[arg(long, global = true, default_value = a2c_protocol::DEFAULT_PATH, value_name = "PATH")]
@@ -83,28 +91,26 @@ fn hub_url(text: &str) -> Result<String, String> {
     }
 }
 
-/// Adds what usually is behind a failed connection.
-pub(crate) fn explain(error: ConnectError) -> anyhow::Error {
-    let hint = match &error {
-        ConnectError::Unreachable { source, url } => match &**source {
-            SocketError::Http(refusal) if refusal.status.as_u16() == 404 => "is this its --path?",
-            SocketError::Http(_) => "is this an A2C hub?",
-            SocketError::Untrusted { why, .. } => distrust(why),
-            SocketError::ClientCertificate { .. } => "show another with --client-cert FILE and --client-key FILE",
-            SocketError::NotTls(_) => "write http:// instead of https://, or have the hub speak TLS",
-            SocketError::Transport(why) if url.starts_with("http://") && is_no_http(&**why) => {
-                "if the hub speaks TLS, write https:// instead of http://"
-            }
-            SocketError::Transport(why) if url.starts_with("https://") && is_hung_up(&**why) => {
-                "if the hub asks for a client certificate, show one with --client-cert FILE and --client-key FILE"
-            }
-            SocketError::Transport(_) | SocketError::Timeout(_) => "is the hub running? Start one with: a2c server",
-            _ => return error.into(),
-        },
-        ConnectError::Unauthorized => "set A2C_TOKEN to it",
-        _ => return error.into(),
-    };
-    anyhow::anyhow!("{error} ({hint})")
+/// What usually is behind a hub that cannot be reached.
+fn unreachable(url: &str, source: &SocketError, has_certificate: bool) -> Option<&'static str> {
+    Some(match source {
+        SocketError::Http(refusal) if refusal.status.as_u16() == 404 => "is this its --path?",
+        SocketError::Http(_) => "is this an A2C hub?",
+        SocketError::Untrusted { why, .. } => distrust(why),
+        SocketError::ClientCertificate { .. } if has_certificate => {
+            "show another with --client-cert FILE and --client-key FILE"
+        }
+        SocketError::ClientCertificate { .. } => "show one with --client-cert FILE and --client-key FILE",
+        SocketError::NotTls(_) => "write http:// instead of https://, or have the hub speak TLS",
+        SocketError::Transport(why) if url.starts_with("http://") && is_no_http(&**why) => {
+            "if the hub speaks TLS, write https:// instead of http://"
+        }
+        SocketError::Transport(why) if url.starts_with("https://") && is_hung_up(&**why) => {
+            "if the hub asks for a client certificate, show one with --client-cert FILE and --client-key FILE"
+        }
+        SocketError::Transport(_) | SocketError::Timeout(_) => "is the hub running? Start one with: a2c server",
+        _ => return None,
+    })
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
@@ -140,11 +146,53 @@ impl HubArgs {
         self.office.as_deref().context("which office? Give --office ID, or set A2C_OFFICE")
     }
 
+    /// Adds what usually is behind a failed connection, and what to do.
+    pub(crate) fn explain(&self, error: &ConnectError) -> anyhow::Error {
+        match self.hint(error) {
+            Some(hint) => anyhow::anyhow!("{error} ({hint})"),
+            None => anyhow::anyhow!("{error}"),
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn hint(&self, error: &ConnectError) -> Option<&'static str> {
+        Some(match error {
+            ConnectError::Unreachable { source, url } => return unreachable(url, source, self.client_cert.is_some()),
+            ConnectError::TokenNeeded => "set A2C_TOKEN, or give --token-file FILE",
+            ConnectError::Unauthorized if matches!(self.token(), Ok(Some(Token::File(_)))) => {
+                "write it into the file of --token-file"
+            }
+            ConnectError::Unauthorized => "set A2C_TOKEN to it, or give --token-file FILE",
+            ConnectError::NotNow(_) => "wait, then try again",
+            _ => return None,
+        })
+    }
+
+    /// What is typed is stronger than the environment; two in the same place would leave it to chance.
+    fn token(&self) -> Result<Option<Token>> {
+        let is_typed = |value: &OsStr, variable| std::env::var_os(variable).as_deref() != Some(value);
+        let token = self.token.as_deref().filter(|token| !token.is_empty());
+        let file = self.token_file.as_deref().filter(|file| !file.as_os_str().is_empty());
+        Ok(match (token, file) {
+            (Some(token), Some(file)) => {
+                match (is_typed(token.as_ref(), "A2C_TOKEN"), is_typed(file.as_ref(), "A2C_TOKEN_FILE")) {
+                    (true, false) => Some(token.into()),
+                    (false, true) => Some(Token::File(file.to_owned())),
+                    _ => {
+                        bail!("which token? Give A2C_TOKEN (or --token) or A2C_TOKEN_FILE (or --token-file), not both")
+                    }
+                }
+            }
+            (Some(token), None) => Some(token.into()),
+            (None, file) => file.map(|file| Token::File(file.to_owned())),
+        })
+    }
+
     pub(crate) fn options(&self) -> Result<LinkOptions> {
         let url = self.url.as_deref();
         let mut options = LinkOptions::new(url.context("which hub? Give --url URL, or set A2C_URL")?);
         options.path.clone_from(&self.path);
-        options.token = self.token.as_deref().map(Secret::new);
+        options.token = self.token()?;
         options.headers = self.header.iter().map(|text| header(text)).collect::<Result<_>>()?;
         options.tls = TlsFiles { ca: self.ca_file.clone(), client: self.client()? };
         options.transport = match self.transport {

@@ -162,7 +162,7 @@ fn a_token_opens_the_hub() {
         command.env("A2C_TOKEN", "s3cret");
         command
     });
-    agent(&hub, "o", &["members"]).fails_saying(&["credential", "A2C_TOKEN"]);
+    agent(&hub, "o", &["members"]).fails_saying(&["asks for a token", "A2C_TOKEN"]);
     agent(&hub, "o", &["--token", "wrong", "members"]).fails_saying(&["credential"]);
     agent(&hub, "o", &["--token", "s3cret", "members"]).ok();
     let mut by_environment = a2c(&["agent", "--url", hub.address(), "--office", "o", "members"]);

@@ -70,7 +70,7 @@ fn a_hub_is_trusted_by_its_ca_and_shown_a_certificate() {
     foreign.ask(&[]).fails_saying(&["certificate is not trusted", "unknown CA", "--ca-file"]);
     let nameless = foreign.ask(&["--ca-file", &ca]);
     assert!(!nameless.stderr.contains(PAST_TLS), "{}", nameless.stderr);
-    nameless.fails_saying(&["cannot reach the hub at https://localhost", "--client-cert"]);
+    nameless.fails_saying(&["cannot reach the hub at https://localhost", "show one with --client-cert"]);
     for transport in ["auto", "websocket", "polling"] {
         let shown = ["--transport", transport, "--ca-file", &ca, "--client-cert", &certificate, "--client-key", &key];
         foreign.ask(&shown).fails_saying(&[PAST_TLS]);
@@ -79,7 +79,11 @@ fn a_hub_is_trusted_by_its_ca_and_shown_a_certificate() {
 
     foreign.ask(&["--ca-file", &ca, "--client-key", &key]).fails_saying(&["--client-cert"]);
     foreign.ask(&["--ca-file", &ca, "--client-cert", &certificate]).fails_saying(&["no private key in", &certificate]);
-    foreign.ask(&["--ca-file", &key]).fails_saying(&["no certificate in", &key]);
+    for (file, problem) in [(key.as_str(), "no certificate in"), ("/nowhere", "cannot read")] {
+        let mistaken = foreign.ask(&["--ca-file", file]);
+        assert!(!mistaken.stderr.contains("cannot reach the hub"), "nobody was asked: {}", mistaken.stderr);
+        mistaken.fails_saying(&[problem, file]);
+    }
 
     let url = format!("https://localhost:{}", foreign.peer.address());
     let mut by_environment = a2c(&["agent", "--url", &url, "--office", "o", "--path", "/socket.io", "members"]);

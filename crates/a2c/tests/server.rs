@@ -70,7 +70,7 @@ fn a_hub_that_was_told_nothing_makes_up_a_token() {
     let token = token_of(&hub);
     assert!(token.len() >= 22 && token.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{token}");
     agent(&hub, "o", &["--token", &token, "members"]).ok();
-    agent(&hub, "o", &["members"]).fails_saying(&["credential", "A2C_TOKEN"]);
+    agent(&hub, "o", &["members"]).fails_saying(&["asks for a token", "A2C_TOKEN"]);
     let mut wrong = token.clone();
     wrong.replace_range(..1, if token.starts_with('x') { "y" } else { "x" });
     agent(&hub, "o", &["--token", &wrong, "members"]).fails_saying(&["credential"]);

@@ -2,7 +2,7 @@
 
 use a2c_agent::protocol::Role;
 use a2c_agent::protocol::notification::{Notification, OfficeChange};
-use a2c_agent::{Agent, ConnectError, LinkOptions, News, Secret, Transport};
+use a2c_agent::{Agent, ConnectError, LinkOptions, News, Transport};
 use serde_json::json;
 
 use crate::peers::{Place, Sdk, field, news, tool_names};
@@ -113,7 +113,7 @@ fn place(server: &Sdk) -> Place {
 fn options(server: &Sdk, token: &str) -> LinkOptions {
     let mut options = LinkOptions::new(url(server));
     options.path = "/socket.io".into();
-    options.token = Some(Secret::new(token));
+    options.token = Some(token.into());
     options
 }
 
