@@ -56,7 +56,7 @@ use limits::guests::Guests;
 pub use limits::{Limits, Rate};
 use switchboard::Switchboard;
 use tls::Tls;
-pub use tls::{TlsConfig, TlsError};
+pub use tls::{TlsCheck, TlsConfig, TlsError};
 use tokio_util::task::TaskTracker;
 pub use trace::OtlpConfig;
 use trace::Tracer;

@@ -77,10 +77,14 @@ pub fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, PemError
     certificates(CA, path)
 }
 
+/// A certificate and those between it and its root, whatever key they were made for.
+pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, PemError> {
+    certificates(CERTIFICATE, path)
+}
+
 /// A certificate, those between it and its root, and its key, which fits.
 pub fn identity(certificate: &Path, key: &Path, provider: &CryptoProvider) -> Result<CertifiedKey, PemError> {
-    let chain = certificates(CERTIFICATE, certificate)?;
-    CertifiedKey::from_der(chain, private_key(key)?, provider).map_err(|error| match error {
+    CertifiedKey::from_der(chain(certificate)?, private_key(key)?, provider).map_err(|error| match error {
         rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
             PemError::Mismatch { certificate: certificate.to_owned(), key: key.to_owned() }
         }
@@ -103,7 +107,8 @@ fn certificates(what: &'static str, path: &Path) -> Result<Vec<CertificateDer<'s
     Ok(found)
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, PemError> {
+/// A private key that needs no passphrase, whatever certificate it belongs to.
+pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, PemError> {
     let text = read(KEY, path)?;
     let path = || path.to_owned();
     match PrivateKeyDer::from_pem_slice(&text) {

@@ -75,10 +75,7 @@ impl LogFile {
     /// Opens or creates the file and finds the end of its chain.
     pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
         let failed = |action| move |source| OpenError::File { action, path: path.to_owned(), source };
-        // A pipe would have to be waited for.
-        if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !is_device(&found)) {
-            return Err(OpenError::NotAFile { path: path.to_owned() });
-        }
+        refuse_pipes(path)?;
         let file = private().read(true).append(true).create(true).open(path).map_err(failed("open"))?;
         let found = file.metadata().map_err(failed("open"))?;
         let mut log = Self { file, path: path.to_owned(), is_device: is_device(&found) };
@@ -100,6 +97,28 @@ impl LogFile {
             _ => Some(log.set_aside(whole, end.seq + 1).map_err(failed("repair"))?),
         };
         Ok(Opened { file: log, end, set_aside })
+    }
+
+    /// Whether a log could be continued in a file that is there already. Changes nothing, and does not mind a hub that
+    /// is writing to it.
+    pub(crate) fn look_at(path: &Path) -> Result<(), OpenError> {
+        let failed = |source| OpenError::File { action: "read", path: path.to_owned(), source };
+        refuse_pipes(path)?;
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        };
+        let found = file.metadata().map_err(failed)?;
+        let mut log = Self { file, path: path.to_owned(), is_device: is_device(&found) };
+        if log.is_device {
+            return Ok(());
+        }
+        let whole = log.last_break(found.len()).map_err(failed)?.map_or(0, |at| at + 1);
+        match log.end_of_chain(whole, found.len()).map_err(failed)? {
+            Some(_) => Ok(()),
+            None => Err(OpenError::NotALog { path: path.to_owned() }),
+        }
     }
 
     /// Where the last line break before `end` is.
@@ -200,6 +219,12 @@ impl Write for LogFile {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A pipe would have to be waited for.
+fn refuse_pipes(path: &Path) -> Result<(), OpenError> {
+    let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !is_device(&found));
+    if is_other { Err(OpenError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// What is created is for the hub's own user only; what an operator has created keeps its mode.

@@ -67,6 +67,12 @@ impl AuditConfig {
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), values: false, max_waiting: 64 << 10 }
     }
+
+    /// Whether the log could go on in its file, as far as that can be told by reading: a file that is not there yet is
+    /// fine, and so is one that a hub is writing to.
+    pub fn check(&self) -> Result<(), OpenError> {
+        LogFile::look_at(&self.path)
+    }
 }
 
 /// An open audit log. Dropping it closes it.

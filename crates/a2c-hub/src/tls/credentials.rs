@@ -1,6 +1,6 @@
 //! What the hub shows and whom it believes, read from files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -20,6 +20,18 @@ pub enum TlsError {
     /// A file cannot be used.
     #[error("TLS: {0}")]
     File(#[from] PemError),
+    /// Each of the two files holds what the other one should.
+    #[error(
+        "TLS: certificate and private key are swapped: {} holds a private key, and {} a certificate",
+        .certificate.display(),
+        .key.display()
+    )]
+    Swapped {
+        /// The file that was given for the certificate.
+        certificate: PathBuf,
+        /// The file that was given for the key.
+        key: PathBuf,
+    },
     /// The TLS library refuses what is in them.
     #[error("TLS cannot be set up: {0}")]
     Setup(#[source] rustls::Error),
@@ -32,18 +44,25 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// Reads all files. What is odd but can be used is logged.
+    /// Reads all files.
     pub(super) fn read(config: &TlsConfig) -> Result<Self, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let own = a2c_pem::identity(&config.certificate, &config.key, &provider)?;
         let client_cas = config.client_ca.as_deref().map(a2c_pem::authorities).transpose()?;
-        if let Some(odd) = own.cert.first().and_then(|leaf| untimely(leaf, SystemTime::now())) {
-            tracing::warn!("the certificate in {} {odd}: clients will refuse it", config.certificate.display());
-        }
-        if is_open_to_others(&config.key) {
-            tracing::warn!("everybody on this machine can read the private key {}", config.key.display());
-        }
         Ok(Self { own, client_cas, provider })
+    }
+
+    /// What is odd about the files they were read from but can be used.
+    pub(super) fn oddities(&self, config: &TlsConfig) -> Vec<String> {
+        let leaf = self.own.cert.first();
+        let untimely = leaf.and_then(|leaf| untimely(leaf, SystemTime::now()));
+        let path = config.certificate.display();
+        let untimely = untimely.map(|odd| format!("the certificate in {path} {odd}: clients will refuse it"));
+        let open = is_open_to_others(&config.key).then(|| {
+            let path = config.key.display();
+            format!("everybody on this machine can read the private key {path}: chmod o-r {path}")
+        });
+        untimely.into_iter().chain(open).collect()
     }
 
     /// Whether both are the same. The key needs no look: it fits its certificate.

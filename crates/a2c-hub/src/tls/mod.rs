@@ -3,8 +3,9 @@
 //! How data flows: [`Tls::load`] reads the files (`credentials`) into settings that every new connection shares;
 //! [`Tls::accept`] makes the handshake with the settings of that moment and tells who the client is (`subject`);
 //! [`Tls::reload`], asked for or by [`Tls::watch`] when the files look different (`footprint`), puts new settings in their
-//! place. Connections keep what they began with.
+//! place. Connections keep what they began with. [`TlsConfig::check`] tries the files without a listener.
 
+mod check;
 mod credentials;
 mod footprint;
 mod subject;
@@ -25,6 +26,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+pub use check::TlsCheck;
 use credentials::Credentials;
 pub use credentials::TlsError;
 use footprint::Footprint;
@@ -76,6 +78,7 @@ impl Tls {
         let seen = Footprint::of(config);
         let credentials = Credentials::read(config)?;
         let serving = RwLock::new(settings(&credentials)?);
+        warn(&credentials, config);
         let loaded = Mutex::new(Loaded { credentials, seen });
         Ok(Self { shared: Arc::new(Shared { config: config.clone(), serving, loaded }) })
     }
@@ -156,10 +159,16 @@ impl Shared {
             return Ok(false);
         }
         let settings = settings(&fresh)?;
+        warn(&fresh, &self.config);
         *self.serving.write().unwrap_or_else(PoisonError::into_inner) = settings;
         loaded.credentials = fresh;
         Ok(true)
     }
+}
+
+/// Once for each certificate, however often its files are read.
+fn warn(credentials: &Credentials, config: &TlsConfig) {
+    credentials.oddities(config).iter().for_each(|odd| tracing::warn!("{odd}"));
 }
 
 fn settings(credentials: &Credentials) -> Result<Arc<ServerConfig>, TlsError> {

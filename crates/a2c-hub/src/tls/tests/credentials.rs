@@ -46,3 +46,31 @@ fn a_key_that_everybody_can_read_is_a_warning() {
     assert!(open.contains("WARN") && open.contains("hub.key"), "{open}");
     assert_eq!(told(0o640), "");
 }
+
+#[test]
+fn a_check_tells_of_every_file() {
+    let ca = Ca::new("ca");
+    let told = |change: &dyn Fn(&Files)| {
+        let files = Files::new(&ca.server(), Some(&ca));
+        change(&files);
+        let check = files.config.check();
+        assert_eq!(check.errors.is_empty(), Tls::load(&files.config).is_ok());
+        check.errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&|_| ()), [""; 0]);
+    let all =
+        told(&|files| ["hub.crt", "hub.key", "clients.crt"].iter().for_each(|name| write(&files.path(name), "x")));
+    assert_eq!(all.len(), 3, "{all:?}");
+    let swapped = told(&|files| {
+        let [certificate, key] = ["hub.crt", "hub.key"].map(|name| std::fs::read_to_string(files.path(name)).unwrap());
+        write(&files.path("hub.crt"), &key);
+        write(&files.path("hub.key"), &certificate);
+        write(&files.path("clients.crt"), "x");
+    });
+    assert!(swapped.len() == 2 && swapped[0].contains("swapped") && swapped[1].contains("clients.crt"), "{swapped:?}");
+    let other = told(&|files| {
+        write(&files.path("hub.key"), &ca.server().key);
+        write(&files.path("clients.crt"), "x");
+    });
+    assert!(other.len() == 2 && other[0].contains("does not fit"), "{other:?}");
+}
