@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result, bail};
+use clap::builder::{OsStr, Resettable};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use tracing_appender::non_blocking::WorkerGuard;
@@ -13,12 +14,20 @@ use tracing_subscriber::EnvFilter;
 pub(crate) struct LogArgs {
     /// What to log on standard error: error, warn, info, debug, trace, off, or a filter such as `info,a2c_hub=debug`.
     /// Without this: info for server and computer, warn for the others.
-    #[arg(long, global = true, env = "A2C_LOG", value_name = "LEVEL")]
+    #[arg(long, global = true, env = unless_empty("A2C_LOG"), value_name = "LEVEL")]
     log: Option<String>,
 
     /// How to log: lines for people (text, the default), or one JSON object per line for machines (json).
-    #[arg(long, global = true, env = "A2C_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    #[arg(long, global = true, env = unless_empty("A2C_LOG_FORMAT"), value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+}
+
+/// An empty variable is how files for compose and the like say that there is none.
+fn unless_empty(variable: &'static str) -> Resettable<OsStr> {
+    match std::env::var_os(variable) {
+        Some(value) if value.is_empty() => Resettable::Reset,
+        _ => Resettable::Value(variable.into()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -79,14 +88,22 @@ impl fmt::Display for LogFormat {
     }
 }
 
-/// A level, or directives such as `a2c_hub=debug`. A word that is neither would switch all logging off.
 fn filter(text: &str) -> Result<EnvFilter> {
-    let is_level = |word: &str| word.trim().parse::<tracing::Level>().is_ok() || word.trim() == "off";
-    if let Some(word) = text.split(',').find(|word| !word.contains('=') && !is_level(word)) {
-        bail!(
-            "--log (log.level of a hub's file): '{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL"
-        );
+    if let Some(objection) = objection(text) {
+        bail!("--log (A2C_LOG): {objection}");
     }
     // The MCP library reports what it recovers from at WARN; ours says it once, in our words.
     EnvFilter::try_new(format!("rmcp=error,{text}")).context("--log")
+}
+
+/// What is wrong with a text that should be a level, or directives such as `a2c_hub=debug`. A word that is neither would
+/// switch all logging off.
+pub(crate) fn objection(text: &str) -> Option<String> {
+    let is_level = |word: &str| word.trim().parse::<tracing::Level>().is_ok() || word.trim() == "off";
+    match text.split(',').find(|word| !word.contains('=') && !is_level(word)) {
+        Some(word) => {
+            Some(format!("'{word}' is no level: write error, warn, info, debug, trace or off, or CRATE=LEVEL"))
+        }
+        None => EnvFilter::try_new(text).err().map(|error| error.to_string()),
+    }
 }

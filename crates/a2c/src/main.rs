@@ -52,7 +52,7 @@ enum Command {
     /// Check the audit log of a hub.
     Audit(audit::AuditArgs),
     /// Run the sample MCP server on standard input and output.
-    #[command(name = "sample-server", hide = true)]
+    #[command(name = "sample-server")]
     SampleServer,
 }
 

@@ -240,6 +240,9 @@ fn sighup_and_sigusr1_do_not_stop_a_hub() {
     let mut hub = hub_with_log(&["--auth", "none", "--audit", log.to_str().unwrap()]);
     signal(&hub, Signal::HUP);
     says(&hub, "TLS files");
+    let without = hub_with_log(&["--auth", "none"]);
+    signal(&without, Signal::USR1);
+    says(&without, "there is no audit log to reopen");
     std::fs::rename(&log, &moved).unwrap();
     signal(&hub, Signal::USR1);
     says(&hub, "audit log reopened");

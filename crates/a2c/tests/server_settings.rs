@@ -1,56 +1,12 @@
 //! What `a2c server` makes of flags, environment and file, seen through `--check` and `--help`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod server_files;
 mod support;
 
-use std::collections::HashMap;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-
 use rcgen::{CertificateParams, KeyPair};
-use support::{Ran, a2c, ran, run};
-use tempfile::TempDir;
-
-/// Files of a test, which are private unless told otherwise.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        for (name, text) in files {
-            std::fs::write(folder.path(name), text).unwrap();
-            folder.chmod(name, 0o600);
-        }
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn chmod(&self, name: &str, mode: u32) {
-        std::fs::set_permissions(self.path(name), PermissionsExt::from_mode(mode)).unwrap();
-    }
-
-    /// Checks `hub.toml` of the folder, with more flags and variables.
-    fn check(&self, args: &[&str], environment: &[(&str, &str)]) -> Ran {
-        let file = self.path("hub.toml");
-        let mut command = a2c(&[&["server", "--check", "--config", file.to_str().unwrap()], args].concat());
-        ran(command.envs(environment.iter().copied()).current_dir(self.0.path()).output().unwrap())
-    }
-}
-
-/// The rows of a check: value and origin by name.
-fn rows(shown: &str) -> HashMap<&str, (&str, &str)> {
-    shown
-        .lines()
-        .map(|line| {
-            let (name, rest) = line.split_once(' ').unwrap();
-            let (value, origin) = rest.trim().rsplit_once("  ").unwrap();
-            (name, (value.trim(), origin.trim()))
-        })
-        .collect()
-}
+use server_files::{Folder, rows};
+use support::{a2c, ran, run};
 
 #[test]
 fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
@@ -126,9 +82,10 @@ fn a_check_tells_everything_that_is_wrong_at_once_and_listens_on_nothing() {
     folder.check(&all, &[("A2C_ADMIN_TOKEN", "short")]).fails_saying(&[
         "refusing to listen on 0.0.0.0:7420 without authentication",
         "A2C_TOKEN",
-        "tls.client_ca needs TLS",
-        "audit.values needs a file",
-        "traces: ",
+        "--client-ca (tls.client_ca) needs TLS",
+        "cannot read the CA ca.crt",
+        "warning: --audit-values (audit.values) does nothing",
+        "traces.endpoint (--otlp-endpoint) ftp://collector: ",
         "A2C_ADMIN_TOKEN has 5 characters",
     ]);
 }
@@ -192,21 +149,37 @@ fn contradictions_and_unusable_files_are_named() {
         (&["--auth", "jwt"], none, &["--auth jwt needs a key", "--jwt-public-key"]),
         (&["--jwt-issuer", "x"], none, &["--auth jwt needs a key"]),
         (&["--auth", "mtls"], none, &["--auth mtls needs", "--client-ca"]),
-        (&["--jwt-secret-file", "secret"], token, &["--auth token or --auth jwt"]),
+        (
+            &["--jwt-secret-file", "secret"],
+            token,
+            &["(A2C_TOKEN)", "(--jwt-secret-file)", "--auth token or --auth jwt"],
+        ),
         (&["--jwt-secret-file", "short"], none, &["--jwt-secret-file: ", "10 bytes", "32"]),
         (&["--jwt-secret-file", "public.pem"], none, &["--jwt-secret-file: ", "PEM"]),
-        (&["--jwt-public-key", "private.pem"], none, &["private.pem", "private key"]),
+        (
+            &["--jwt-public-key", "private.pem"],
+            none,
+            &["private.pem is an Ed25519 private key", "openssl pkey -in private.pem -pubout -out public.pem"],
+        ),
+        (&["--jwt-public-key", "hub.key"], none, &["hub.key is a private key", "RSA or Ed25519"]),
         (&["--jwt-public-key", "p256.pem"], none, &["p256.pem", "RSA", "Ed25519"]),
         (&["--jwt-public-key", "token"], none, &["token", "BEGIN PUBLIC KEY"]),
         (&["--jwt-public-key", "nowhere"], none, &["auth.jwt_public_key", "nowhere", "No such file"]),
-        (&["--tls-cert", "hub.crt"], none, &["tls.cert needs", "--tls-key"]),
-        (&["--tls-key", "hub.key"], none, &["tls.key needs", "--tls-cert"]),
+        (&["--tls-cert", "hub.crt"], none, &["(tls.cert) needs", "--tls-key"]),
+        (&["--tls-key", "hub.key"], none, &["(tls.key) needs", "--tls-cert"]),
         (&["--tls-cert", "hub.crt", "--tls-key", "other.key"], none, &["tls: ", "other.key"]),
+        (
+            &["--tls-cert", "hub.key", "--tls-key", "hub.crt"],
+            none,
+            &["swapped: hub.key holds a private key, and hub.crt a certificate"],
+        ),
         (&["--tls-cert", "token", "--tls-key", "hub.key"], none, &["tls: ", "token"]),
         (&["--tls-cert", "hub.crt", "--tls-key", "hub.key", "--client-ca", "token"], none, &["tls: ", "token"]),
         (&["--audit", "nowhere/audit.jsonl"], none, &["audit.file", "nowhere", "No such file"]),
+        (&["--audit", "token"], none, &["audit.file", "token does not end with a whole audit record"]),
+        (&["--allow-host", "https://x/"], none, &["--allow-host: 'https://x/' is no host name", "hub.example.org"]),
         (&["--audit", "."], none, &["audit.file", "directory"]),
-        (&["--otlp-endpoint", "http://me:s3cret@h"], none, &["traces: "]),
+        (&["--otlp-endpoint", "http://me:s3cret@h?k=s3cret"], none, &["traces.endpoint (--otlp-endpoint) ***@h: "]),
         (&["--otlp-endpoint", "http://h"], &[("A2C_OTLP_HEADERS", "s3cret")], &["A2C_OTLP_HEADERS", "NAME=VALUE"]),
         (&["--admin-token-file", "empty"], none, &["--admin-token-file is empty"]),
     ] {
@@ -221,7 +194,7 @@ fn contradictions_and_unusable_files_are_named() {
 fn no_secret_is_shown_and_those_that_others_can_read_are_told() {
     let secret = "s3cret-s3cret-s3cret-s3cret-s3cret";
     let folder = Folder::new(&[
-        ("token", secret),
+        ("token", &format!("{secret}-2")),
         ("admin", secret),
         (
             "hub.toml",
@@ -264,6 +237,10 @@ fn help_is_a_document() {
     assert!(
         short.contains("A flag beats the environment, which beats the file") && short.contains("a2c server --help")
     );
+    for variable in ["A2C_LISTEN", "A2C_HUB_DRAIN", "A2C_TOKEN", "A2C_HUB_ADMIN_TOKEN_FILE"] {
+        let told = format!("[env: {variable}]");
+        assert!(short.contains(&told) && long.contains(&told), "{variable}");
+    }
     assert!(short.lines().count() < long.lines().count() / 2);
     // No example has a secret on the command line.
     assert!(!long.split("\nExamples:").nth(1).unwrap().contains("--token "), "{long}");

@@ -9,8 +9,11 @@ use a2c_hub::auth::{Anybody, ApiKey, Authenticate, ClientCertificate, Jwt, JwtKe
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject as _;
 
-use super::problem::Problem;
+use super::names;
+use super::problem::{Notes, Problem};
 use super::secret::{SecretSource, read_short};
 use super::settings::{AuthSettings, Settings};
 use super::value::AuthKind;
@@ -20,6 +23,12 @@ const MIN_TOKEN: usize = 16;
 
 /// How random a token is that we make up, in bytes.
 const MADE_UP: usize = 24;
+
+/// The key of the file for public keys.
+const PUBLIC_KEY: &str = "auth.jwt_public_key";
+
+/// The name of its algorithm is among the first bytes of a private key; the rest is the key.
+const NAME_AT: usize = 16;
 
 /// Who is let in.
 pub(crate) struct Access {
@@ -34,20 +43,30 @@ impl Access {
     }
 }
 
-/// Reads keys and tokens and decides which of them count.
-pub(crate) fn build(settings: &Settings, warnings: &mut Vec<String>) -> Result<Access, Problem> {
-    let auth = &settings.auth;
-    let Some(kind) = kind(settings)? else { return made_up() };
-    tell_unused(settings, kind, warnings);
-    match kind {
-        AuthKind::None if !settings.listen.ip().is_loopback() => Err(Problem::Open(settings.listen)),
-        AuthKind::None => Ok(Access::by(Anybody)),
-        AuthKind::Token => tokens(settings, warnings).map(Access::by),
-        AuthKind::Jwt => jwt(auth, warnings).map(Access::by),
-        AuthKind::Mtls if settings.tls.client_ca.is_none() => {
-            Err(Problem::Needs("--auth mtls".into(), "the CAs of the clients: --client-ca FILE (tls.client_ca)"))
+/// Reads keys and tokens and decides which of them count. Nothing if there are problems, all of which are told.
+pub(crate) fn build(settings: &Settings, notes: &mut Notes) -> Option<Access> {
+    let kind = match kind(settings) {
+        Ok(Some(kind)) => kind,
+        Ok(None) => return notes.keep(made_up()),
+        Err(which) => {
+            notes.problems.push(which);
+            // Whichever it will be, what is wrong with it is known now.
+            tokens(settings, notes);
+            jwt(&settings.auth, notes);
+            return None;
         }
-        AuthKind::Mtls => Ok(Access::by(ClientCertificate)),
+    };
+    tell_unused(settings, kind, &mut notes.warnings);
+    match kind {
+        AuthKind::None if !settings.listen.ip().is_loopback() => notes.keep(Err(Problem::Open(settings.listen))),
+        AuthKind::None => Some(Access::by(Anybody)),
+        AuthKind::Token => tokens(settings, notes).map(Access::by),
+        AuthKind::Jwt => jwt(&settings.auth, notes).map(Access::by),
+        AuthKind::Mtls if settings.tls.client_ca.is_none() => {
+            let needs = "the CAs of the clients: --client-ca FILE (tls.client_ca)";
+            notes.keep(Err(Problem::Needs("--auth mtls".into(), needs)))
+        }
+        AuthKind::Mtls => Some(Access::by(ClientCertificate)),
     }
 }
 
@@ -58,7 +77,14 @@ pub(crate) fn kind(settings: &Settings) -> Result<Option<AuthKind>, Problem> {
         return Ok(auth.kind);
     }
     match (!auth.tokens.is_empty(), has_jwt_key(auth)) {
-        (true, true) => Err(Problem::WhichAuth),
+        (true, true) => {
+            let tokens = auth.tokens.iter().map(|(_, source)| source.setting());
+            let secret = auth.jwt_secret.iter().map(|source| source.setting().to_owned());
+            let public = names::as_given(PUBLIC_KEY, settings.ledger.origin(PUBLIC_KEY));
+            let public = (!auth.jwt_public_keys.is_empty()).then_some(public);
+            let keys: Vec<String> = secret.chain(public).collect();
+            Err(Problem::WhichAuth { tokens: tokens.collect::<Vec<_>>().join(", "), keys: keys.join(", ") })
+        }
         (true, false) => Ok(Some(AuthKind::Token)),
         (false, true) => Ok(Some(AuthKind::Jwt)),
         (false, false) if auth.jwt_issuer.is_some() || auth.jwt_audience.is_some() => Ok(Some(AuthKind::Jwt)),
@@ -75,11 +101,11 @@ fn has_jwt_key(auth: &AuthSettings) -> bool {
 fn tell_unused(settings: &Settings, kind: AuthKind, warnings: &mut Vec<String>) {
     let auth = &settings.auth;
     if !auth.tokens.is_empty() && kind != AuthKind::Token {
-        warnings.push(format!("a token is set but not used: auth.kind is {kind}"));
+        warnings.push(format!("a token is set but not used: --auth (auth.kind) is {kind}"));
     }
     let has_jwt = has_jwt_key(auth) || auth.jwt_issuer.is_some() || auth.jwt_audience.is_some();
     if has_jwt && kind != AuthKind::Jwt {
-        warnings.push(format!("JWT keys or claims are set but not used: auth.kind is {kind}"));
+        warnings.push(format!("JWT keys or claims are set but not used: --auth (auth.kind) is {kind}"));
     }
 }
 
@@ -91,10 +117,23 @@ fn made_up() -> Result<Access, Problem> {
     Ok(Access { auth: Arc::new(ApiKey::new(key.labelled("made-up token"))), made_up: Some(Secret::new(token)) })
 }
 
-fn tokens(settings: &Settings, warnings: &mut Vec<String>) -> Result<ApiKey, Problem> {
+fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKey> {
     let mut keys: Option<ApiKey> = None;
+    let mut seen: Vec<(&SecretSource, Secret)> = Vec::new();
+    let mut labels: Vec<&str> = Vec::new();
     for (label, source) in &settings.auth.tokens {
-        let mut key = token(source, settings.listen, warnings)?;
+        if let Some(label) = label {
+            if labels.contains(&label.as_str()) {
+                notes.problems.push(Problem::SameLabel(source.setting().to_owned(), label.clone()));
+            }
+            labels.push(label);
+        }
+        let Some((secret, mut key)) = token(source, settings.listen, notes) else { continue };
+        if let Some((other, _)) = seen.iter().find(|(_, other)| other.expose() == secret.expose()) {
+            let (one, other) = (other.setting().to_owned(), source.setting().to_owned());
+            notes.problems.push(Problem::SameToken(one, other));
+        }
+        seen.push((source, secret));
         if let Some(label) = label {
             key = key.labelled(label);
         }
@@ -103,37 +142,48 @@ fn tokens(settings: &Settings, warnings: &mut Vec<String>) -> Result<ApiKey, Pro
             None => ApiKey::new(key),
         });
     }
-    keys.ok_or(Problem::Needs("--auth token".into(), "a token: set A2C_TOKEN, or --token-file (auth.token_file)"))
+    if settings.auth.tokens.is_empty() {
+        let needs = "a token: set A2C_TOKEN, or --token-file (auth.token_file)";
+        notes.problems.push(Problem::Needs("--auth token".into(), needs));
+    }
+    keys
 }
 
 /// One token, which has to be hard to guess where many can try.
-pub(crate) fn token(source: &SecretSource, listen: SocketAddr, warnings: &mut Vec<String>) -> Result<Key, Problem> {
-    let secret = source.read(warnings)?;
+pub(crate) fn token(source: &SecretSource, listen: SocketAddr, notes: &mut Notes) -> Option<(Secret, Key)> {
+    let read = source.read(&mut notes.warnings);
+    let secret = notes.keep(read)?;
     let setting = source.setting().to_owned();
     let length = secret.expose().chars().count();
     if length < MIN_TOKEN {
         let short = Problem::Short { setting: setting.clone(), length, minimum: MIN_TOKEN };
-        if !listen.ip().is_loopback() {
-            return Err(short);
+        if listen.ip().is_loopback() {
+            notes.warnings.push(short.to_string());
+        } else {
+            notes.problems.push(short);
         }
-        warnings.push(short.to_string());
     }
-    Key::new(secret.expose()).map_err(|source| Problem::Token { setting, source })
+    let key = Key::new(secret.expose()).map_err(|source| Problem::Token { setting, source });
+    notes.keep(key).map(|key| (secret, key))
 }
 
-fn jwt(auth: &AuthSettings, warnings: &mut Vec<String>) -> Result<Jwt, Problem> {
+fn jwt(auth: &AuthSettings, notes: &mut Notes) -> Option<Jwt> {
     let mut keys = Vec::new();
     if let Some(source) = &auth.jwt_secret {
-        let secret = source.read(warnings)?;
         let unusable = |error| Problem::JwtKey { setting: source.setting().to_owned(), source: error };
-        keys.push(JwtKey::hs256(secret.expose().as_bytes()).map_err(unusable)?);
+        let secret = source.read(&mut notes.warnings);
+        let key = secret.and_then(|secret| JwtKey::hs256(secret.expose().as_bytes()).map_err(unusable));
+        keys.extend(notes.keep(key));
     }
     for path in &auth.jwt_public_keys {
-        keys.push(public_key(path)?);
+        keys.extend(notes.keep(public_key(path)));
+    }
+    if !has_jwt_key(auth) {
+        let needs = "a key: --jwt-public-key FILE, --jwt-secret-file FILE, or A2C_JWT_SECRET";
+        notes.problems.push(Problem::Needs("--auth jwt".into(), needs));
     }
     let mut keys = keys.into_iter();
-    let needs = "a key: --jwt-public-key FILE, --jwt-secret-file FILE, or A2C_JWT_SECRET";
-    let first = keys.next().ok_or(Problem::Needs("--auth jwt".into(), needs))?;
+    let first = keys.next()?;
     let mut jwt = keys.fold(Jwt::new(first), Jwt::or).leeway(auth.jwt_leeway);
     if let Some(issuer) = &auth.jwt_issuer {
         jwt = jwt.issuer(issuer);
@@ -141,20 +191,38 @@ fn jwt(auth: &AuthSettings, warnings: &mut Vec<String>) -> Result<Jwt, Problem> 
     if let Some(audience) = &auth.jwt_audience {
         jwt = jwt.audience(audience);
     }
-    Ok(jwt)
+    Some(jwt)
 }
 
 /// The key itself says which algorithm it is for.
 fn public_key(path: &Path) -> Result<JwtKey, Problem> {
-    let setting = "auth.jwt_public_key".to_owned();
+    let setting = PUBLIC_KEY.to_owned();
     let unreadable = |source| Problem::Unreadable { setting: setting.clone(), path: path.to_owned(), source };
     let pem = read_short(path).map_err(unreadable)?;
     let unusable = |source| match source {
         UnusableJwtKey::OtherKey { .. } | UnusableJwtKey::NotPem { .. } => Problem::NoJwtKey(path.to_owned()),
+        UnusableJwtKey::Private { .. } => {
+            Problem::PrivateJwtKey { path: path.to_owned(), kind: kind_of_private_key(&pem) }
+        }
         source => Problem::JwtKey { setting: format!("{setting}: {}", path.display()), source },
     };
     match JwtKey::rs256(&pem) {
         Err(UnusableJwtKey::OtherKey { .. }) => JwtKey::eddsa(&pem).map_err(unusable),
         result => result.map_err(unusable),
+    }
+}
+
+/// What a private key is for, by the name of its algorithm in it, where its public key could be used here.
+fn kind_of_private_key(pem: &str) -> Option<&'static str> {
+    /// `1.3.101.112` and `1.2.840.113549.1.1.1`, with the tag and length in front of them.
+    const ED25519: &[u8] = &[0x06, 0x03, 0x2b, 0x65, 0x70];
+    const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+    match PrivateKeyDer::from_pem_slice(pem.as_bytes()).ok()? {
+        PrivateKeyDer::Pkcs1(_) => Some("an RSA"),
+        PrivateKeyDer::Pkcs8(key) => {
+            let has = |name: &[u8]| key.secret_pkcs8_der().windows(name.len()).take(NAME_AT).any(|part| part == name);
+            if has(ED25519) { Some("an Ed25519") } else { has(RSA).then_some("an RSA") }
+        }
+        _ => None,
     }
 }

@@ -10,9 +10,12 @@ use clap::error::Error;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+use super::environment::{self, Said, WrongVariable};
 use super::help;
 use super::origin::Origin;
-use super::value::{AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone};
+use super::value::{
+    AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone, listen_address,
+};
 use crate::logging::LogFormat;
 
 // Every setting is optional: what is not given here may be in the file. Defaults are stated in the text for that reason.
@@ -28,7 +31,13 @@ pub(crate) struct Flags {
     pub(crate) check: bool,
 
     /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7420].
-    #[arg(long, env = "A2C_LISTEN", value_name = "ADDR:PORT", help_heading = help::NETWORK)]
+    #[arg(
+        long,
+        env = "A2C_LISTEN",
+        value_parser = listen_address,
+        value_name = "ADDR:PORT",
+        help_heading = help::NETWORK
+    )]
     pub(crate) listen: Option<SocketAddr>,
 
     /// A name under which clients may ask for a hub on a loopback address, and whose web pages may use it.
@@ -187,6 +196,8 @@ pub(crate) struct Given {
     pub(crate) log_format: Option<LogFormat>,
     /// By the names that clap has for the fields of `flags`.
     pub(crate) origins: HashMap<String, Origin>,
+    /// Variables that cannot be used.
+    pub(crate) wrong: Vec<WrongVariable>,
 }
 
 impl Given {
@@ -198,7 +209,8 @@ impl Given {
 
 impl Args for Given {
     fn augment_args(command: Command) -> Command {
-        Flags::augment_args(command).after_help(help::SHORT).after_long_help(help::LONG)
+        let command = Flags::augment_args(command).mut_args(environment::without_variable);
+        command.after_help(help::SHORT).after_long_help(help::LONG)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -208,16 +220,17 @@ impl Args for Given {
 
 impl FromArgMatches for Given {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let origin = |id: &str| match matches.value_source(id)? {
-            ValueSource::EnvVariable => Some(Origin::Environment),
-            ValueSource::CommandLine => Some(Origin::Flag),
-            _ => None,
-        };
-        let origins = matches.ids().filter_map(|id| Some((id.to_string(), origin(id.as_str())?))).collect();
+        let Said { flags, mut origins, wrong } = environment::complete(matches)?;
         // Options of the whole program, which are there unless only this command is parsed.
         let log = matches.try_get_one("log").ok().flatten().cloned();
         let log_format = matches.try_get_one("log_format").ok().flatten().copied();
-        Ok(Self { flags: Flags::from_arg_matches(matches)?, log, log_format, origins })
+        for id in ["log", "log_format"] {
+            let is_there = matches.try_contains_id(id).unwrap_or_default();
+            if is_there && matches.value_source(id) == Some(ValueSource::EnvVariable) {
+                origins.insert(id.to_owned(), Origin::Environment);
+            }
+        }
+        Ok(Self { flags, log, log_format, origins, wrong })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

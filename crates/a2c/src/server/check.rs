@@ -5,33 +5,29 @@ use std::process::ExitCode;
 use super::access;
 use super::origin::{Entry, NOT_SET};
 use super::plan::Plan;
-use super::secret::is_open_to_others;
+use super::problem::Problem;
 use super::settings::Settings;
 use crate::output;
 
 /// Shows the settings on standard output, and what is wrong or odd on standard error.
 pub(crate) fn show(settings: &Settings, plan: &Plan) -> ExitCode {
     output::table(&rows(settings));
-    for warning in &plan.warnings {
+    for warning in plan.notes.warnings.iter().chain(&plan.logged) {
         output::note(&format!("warning: {warning}"));
     }
-    // A hub that starts says this itself.
-    if let Some(key) = settings.tls.key.as_deref().filter(|key| is_open_to_others(key)) {
-        output::note(&format!(
-            "warning: everybody on this machine can read {0} (tls.key): chmod o-r {0}",
-            key.display()
-        ));
+    if plan.notes.problems.is_empty() {
+        output::note("ok");
+        return ExitCode::SUCCESS;
     }
-    for problem in &plan.problems {
+    show_problems(&plan.notes.problems)
+}
+
+/// Shows what is wrong where nothing can be said about the rest.
+pub(crate) fn show_problems(problems: &[Problem]) -> ExitCode {
+    for problem in problems {
         output::note(&format!("error: {problem}"));
     }
-    match &*plan.problems {
-        [] => {
-            output::note("ok");
-            ExitCode::SUCCESS
-        }
-        _ => ExitCode::FAILURE,
-    }
+    ExitCode::FAILURE
 }
 
 fn rows(settings: &Settings) -> Vec<Vec<String>> {

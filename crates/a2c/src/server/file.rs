@@ -1,20 +1,18 @@
 //! The TOML file: the same settings as the flags, in tables.
 //!
-//! Mistakes are told with the line they are in and what to write instead. The text of the line is not repeated, and neither
-//! is a value: both may be secrets.
+//! Mistakes are told (by `reading`) with the line they are in and what to write instead. The text of the line is not
+//! repeated, and neither is a value: both may be secrets.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use a2c_agent::Secret;
 use serde::Deserialize;
 
-use super::spelling;
 use super::value::{
     AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, OneOrMore, Ratio, Seconds, SecondsOrNone, address,
-    secret,
+    log_level, secret,
 };
 use crate::logging::LogFormat;
 
@@ -119,55 +117,12 @@ pub(crate) struct Admin {
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Log {
+    #[serde(deserialize_with = "log_level")]
     pub(crate) level: Option<String>,
     pub(crate) format: Option<LogFormat>,
 }
 
-/// The file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum FileError {
-    /// It cannot be read.
-    #[error("cannot read the settings in {}: {source}", path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Something in it is wrong.
-    #[error("{}:{line}: {what}", path.display())]
-    Wrong {
-        /// Which file.
-        path: PathBuf,
-        /// Where, counted from 1.
-        line: usize,
-        /// What, and what to write instead.
-        what: String,
-    },
-}
-
 impl FileSettings {
-    /// Reads a file. Paths in it start where the file is.
-    pub(crate) fn load(path: &Path) -> Result<Self, FileError> {
-        let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        let mut settings =
-            Self::parse(&text).map_err(|(line, what)| FileError::Wrong { path: path.to_owned(), line, what })?;
-        if let Some(folder) = path.parent() {
-            settings.start_paths_at(folder);
-        }
-        Ok(settings)
-    }
-
-    /// Reads the text of a file; an error has a line and words.
-    pub(crate) fn parse(text: &str) -> Result<Self, (usize, String)> {
-        toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-            (line, spelling::explain(error.message(), text.lines().nth(line - 1).unwrap_or_default()))
-        })
-    }
-
     /// Whether a secret itself is in the file, and not only where it is.
     pub(crate) fn holds_secrets(&self) -> bool {
         self.auth.token.is_some()
@@ -176,7 +131,8 @@ impl FileSettings {
             || !self.traces.headers.is_empty()
     }
 
-    fn start_paths_at(&mut self, folder: &Path) {
+    /// Makes paths start at a folder.
+    pub(crate) fn start_paths_at(&mut self, folder: &Path) {
         let auth = &mut self.auth;
         let paths = [
             &mut auth.token_file,
@@ -202,56 +158,22 @@ impl FileSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn wrong(text: &str, line: usize, parts: &[&str]) {
-        let (found, what) = FileSettings::parse(text).unwrap_err();
-        assert_eq!(found, line, "{what}");
-        for part in parts {
-            assert!(what.contains(part), "{part:?} is not in: {what}");
-        }
-        assert!(!what.contains("s3cret") && !what.contains('\n'), "{what}");
-    }
-
-    #[test]
-    fn mistakes_are_told_with_their_line_and_the_remedy() {
-        wrong("lisen = \"127.0.0.1:1\"", 1, &["unknown key `lisen`", "did you mean `listen`?"]);
-        wrong("# x\n\n[limits]\nmax_paylod = 1\n", 4, &["`max_paylod`", "`max_payload`"]);
-        wrong("[auth]\nkind = \"none\"\n[tsl]\n", 3, &["`tsl`", "`tls`"]);
-        wrong("token = \"s3cret\"", 1, &["`token`", "[auth]"]);
-        wrong("[tls]\ntls-cert = \"x\"", 2, &["`tls-cert`", "`cert`"]);
-        wrong("[audit]\nsomething_else = 1", 2, &["`something_else`", "`file`", "`values`"]);
-        wrong("[auth]\ntokn = \"s3cret\"", 2, &["`token`"]);
-        wrong("listen = \"localhost\"", 1, &["listen", "127.0.0.1:7420"]);
-        wrong("listen = 7420", 1, &["listen", "string"]);
-        wrong("\nping_interval = 0", 2, &["ping_interval", "from 1 to 3600"]);
-        wrong("ping_interval = \"s3cret\"", 1, &["ping_interval"]);
-        wrong("[limits]\njoins_per_minute = \"s3cret\"", 2, &["joins_per_minute", "\"off\""]);
-        wrong("[limits]\njoins_per_minute = -1", 2, &["joins_per_minute", "\"off\""]);
-        wrong("[auth]\ntokens = [\"s3cret\"]", 2, &["tokens"]);
-        wrong("[auth]\nkind = \"password\"", 2, &["kind", "`password`", "`token`", "`mtls`"]);
-        wrong("[traces]\nratio = 2.0", 2, &["ratio", "from 0 to 1"]);
-        wrong("[auth]\njwt_public_key = 3", 2, &["jwt_public_key", "list"]);
-        wrong("[auth]\ntoken = \"s3cret", 2, &[]);
-        wrong("drain = 1\ndrain = 2", 2, &["drain", "duplicate"]);
-        wrong("[auth]\ntoken = s3cret", 2, &[]);
-        wrong("drain", 1, &["drain"]);
-    }
+    use crate::server::reading::parse;
 
     #[test]
     fn what_is_in_the_file_is_not_shown() {
         let text = "[auth]\ntoken = \"s3cret\"\n[[auth.tokens]]\nlabel = \"a\"\ntoken = \"s3cret\"\n\
                     [admin]\ntoken = \"s3cret\"\n[traces]\nendpoint = \"http://s3cret@h\"\nheaders = {key = \"s3cret\"}";
-        let settings = FileSettings::parse(text).unwrap();
+        let settings = parse(text).settings;
         assert!(settings.holds_secrets() && !format!("{settings:?}").contains("s3cret"), "{settings:?}");
-        assert!(!FileSettings::parse("[auth]\ntoken_file = \"x\"").unwrap().holds_secrets());
+        assert!(!parse("[auth]\ntoken_file = \"x\"").settings.holds_secrets());
     }
 
     #[test]
     fn paths_start_where_the_file_is() {
         let text = "[tls]\ncert = \"a.pem\"\nkey = \"/etc/b.pem\"\n[auth]\njwt_public_key = [\"c\", \"d\"]\n\
                     [[auth.tokens]]\ntoken_file = \"e\"\n[audit]\nfile = \"../f\"";
-        let mut settings = FileSettings::parse(text).unwrap();
+        let mut settings = parse(text).settings;
         settings.start_paths_at(Path::new("/srv/hub"));
         let shown = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         assert_eq!(shown(&settings.tls.cert), "/srv/hub/a.pem");

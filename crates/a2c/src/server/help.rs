@@ -20,6 +20,8 @@ Where settings come from:
   same settings in tables: listen, allow_hosts, ping_interval, … at its top, then [auth], [tls], [limits], [audit],
   [traces], [admin] and [log]. See what came of it, and from where, with --check.
 
+  An empty variable counts as not set; an empty secret is an error.
+
   On a loopback address with --auth none, rates are off unless they are set.
 
 Secrets:

@@ -14,7 +14,7 @@ use super::file::{self, FileSettings};
 use super::names;
 use super::origin::{Ledger, NOT_SET, Origin, strongest};
 use super::problem::Problem;
-use super::secret::{SecretSource, Surroundings};
+use super::secret::{HeaderText, SecretSource, Surroundings};
 use super::settings::{AuthSettings, Settings, TlsSettings, TraceSettings};
 use super::value::{
     AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, OneOrMore, Ratio, Seconds, SecondsOrNone,
@@ -27,7 +27,9 @@ const TLS_RELOAD: u64 = 60;
 impl Settings {
     /// Flag beats environment beats file beats default.
     pub(crate) fn merge(given: &Given, surroundings: &Surroundings, file: FileSettings) -> Self {
-        Merge { given, surroundings, ledger: Ledger::default(), problems: Vec::new() }.all(file)
+        let wrong = given.wrong.iter().map(|wrong| Problem::Variable(wrong.variable.clone(), wrong.why.clone()));
+        Merge { given, surroundings, ledger: Ledger::default(), problems: wrong.collect(), unusable: Vec::new() }
+            .all(file)
     }
 }
 
@@ -36,6 +38,8 @@ struct Merge<'a> {
     surroundings: &'a Surroundings,
     ledger: Ledger,
     problems: Vec<Problem>,
+    /// What was said in vain, and where.
+    unusable: Vec<(String, Origin)>,
 }
 
 impl Merge<'_> {
@@ -69,6 +73,12 @@ impl Merge<'_> {
         let (log, format) = (self.given.log.clone(), self.given.log_format);
         self.pick("log.level", log, file.log.level, "info".to_owned());
         self.pick("log.format", format, file.log.format, LogFormat::Text);
+        for wrong in &self.given.wrong {
+            self.ledger.mark_unusable(names::row(names::key_of_flag(&wrong.flag)), Origin::Environment);
+        }
+        for (name, origin) in &self.unusable {
+            self.ledger.mark_unusable(names::row(name), *origin);
+        }
         Settings {
             listen,
             allow_hosts,
@@ -138,13 +148,16 @@ impl Merge<'_> {
     ) -> Vec<(Option<String>, SecretSource)> {
         let first = self.secret("auth.token", None, None, (token, token_file)).map(|(token, _)| (None, token));
         let mut tokens: Vec<_> = first.into_iter().collect();
-        for entry in more {
+        for (index, entry) in more.into_iter().enumerate() {
+            let number = index + 1;
+            let place = match &entry.label {
+                Some(label) => format!("auth.tokens[{number}] '{label}'"),
+                None => format!("auth.tokens[{number}]"),
+            };
             let is_empty = entry.token.is_none() && entry.token_file.is_none();
-            match self.secret("auth.tokens.token", None, None, (entry.token, entry.token_file)) {
+            match self.secret(&format!("{place}: token"), None, None, (entry.token, entry.token_file)) {
                 Some((token, _)) => tokens.push((entry.label, token)),
-                None if is_empty => {
-                    self.problems.push(Problem::Needs("each of [[auth.tokens]]".into(), "token or token_file"));
-                }
+                None if is_empty => self.problems.push(Problem::Needs(place, "token or token_file")),
                 None => {}
             }
         }
@@ -212,13 +225,15 @@ impl Merge<'_> {
         let endpoint = self.ledger.pick_if_set("traces.endpoint", endpoint, file.endpoint, |url| shown_url(url));
         let of_file: Vec<_> = file.headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
         let surroundings = self.surroundings;
-        let given = surroundings.otlp_headers.as_ref().map(|text| match text.headers() {
-            Some(headers) => (headers, Origin::Environment),
-            None => {
+        let given = match surroundings.otlp_headers.as_ref().map(HeaderText::headers) {
+            Some(Some(headers)) => Some((headers, Origin::Environment)),
+            Some(None) => {
                 self.problems.push(Problem::Header("A2C_OTLP_HEADERS"));
-                (Vec::new(), Origin::Environment)
+                self.unusable.push(("traces.headers".to_owned(), Origin::Environment));
+                None
             }
-        });
+            None => None,
+        };
         let of_file = (!of_file.is_empty()).then_some(of_file);
         let show = |headers: &Vec<(String, Secret)>| {
             headers.iter().map(|(name, _)| format!("{name}=***")).collect::<Vec<_>>().join(", ")
@@ -267,6 +282,7 @@ impl Merge<'_> {
             (Some((_, one)), Some((_, other))) if one == other => {
                 let both = Problem::Both(names::as_given(name, one), names::as_given(&file_name, other));
                 self.problems.push(both);
+                self.unusable.push((name.to_owned(), one));
                 None
             }
             (Some((_, weaker)), Some((path, origin))) if origin > weaker => Some(in_a_file(path, origin)),
@@ -299,8 +315,9 @@ fn shown_token(label: Option<&str>, token: &SecretSource) -> String {
     label.map_or_else(|| token.shown(), |label| format!("{label}={}", token.shown()))
 }
 
-/// An address may be mistyped with a credential in it.
-fn shown_url(url: &str) -> String {
+/// An address may be mistyped with a credential in it: before its host, or as a parameter.
+pub(crate) fn shown_url(url: &str) -> String {
+    let url = url.split_once(['?', '#']).map_or(url, |(before, _)| before);
     match url.rsplit_once('@') {
         Some((_, host)) => format!("***@{host}"),
         None => url.to_owned(),
@@ -313,6 +330,7 @@ mod tests {
 
     use super::*;
     use crate::server::args::Flags;
+    use crate::server::reading::parse;
 
     /// What the command line says, and which of it is from the environment.
     fn given(flags: Flags, from_environment: &[&str]) -> Given {
@@ -321,7 +339,7 @@ mod tests {
     }
 
     fn merged(given: &Given, file: &str) -> Settings {
-        Settings::merge(given, &Surroundings::default(), FileSettings::parse(file).unwrap())
+        Settings::merge(given, &Surroundings::default(), parse(file).settings)
     }
 
     #[track_caller]
@@ -398,8 +416,12 @@ mod tests {
         for (given, file, words) in [
             (given(flags(token("a"), Some("/b")), &[]), "", "--token and --token-file are both set"),
             (Given::default(), "[auth]\ntoken = \"a\"\ntoken_file = \"b\"", "auth.token and auth.token_file"),
-            (Given::default(), "[[auth.tokens]]\nlabel = \"a\"", "needs token or token_file"),
-            (Given::default(), "[[auth.tokens]]\ntoken = \"a\"\ntoken_file = \"b\"", "auth.tokens.token_file"),
+            (Given::default(), "[[auth.tokens]]\nlabel = \"a\"", "auth.tokens[1] 'a' needs token or token_file"),
+            (
+                Given::default(),
+                "[[auth.tokens]]\ntoken = \"a\"\ntoken_file = \"b\"",
+                "auth.tokens[1]: token and auth.tokens[1]: token_file",
+            ),
         ] {
             let told: Vec<String> = merged(&given, file).problems.iter().map(ToString::to_string).collect();
             assert!(told.len() == 1 && told[0].contains(words), "{told:?}");

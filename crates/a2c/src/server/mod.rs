@@ -1,13 +1,15 @@
 //! `a2c server`: a hub.
 //!
-//! How settings flow: `args` (flags and environment) and `file` (TOML) hold what was said; `merge` makes `settings` of them and keeps
-//! a ledger of what came from where (`origin`, by the names in `names`); `plan` reads the files that they name and makes a
-//! hub's configuration of them, with `access` for who may connect. Then `check` shows all of it, or the hub starts.
+//! How settings flow: `args` (flags, and the `environment`) and `file` (TOML, by `reading`) hold what was said; `merge`
+//! makes `settings` of them and keeps a ledger of what came from where (`origin`, by the names in `names`); `plan` reads
+//! the files that they name and makes a hub's configuration of them, with `access` for who may connect. On this way
+//! nothing ends at the first `problem`: all are kept. Then `check` shows all of it, or the hub starts.
 
 mod access;
 mod args;
 mod check;
 mod descriptors;
+mod environment;
 mod file;
 mod help;
 mod merge;
@@ -15,6 +17,7 @@ mod names;
 mod origin;
 mod plan;
 mod problem;
+mod reading;
 mod secret;
 mod settings;
 mod spelling;
@@ -32,9 +35,10 @@ use crate::logging::LogDefaults;
 use crate::output;
 use crate::stop::{HubSignal, HubSignals};
 use args::Given;
-use file::{FileError, FileSettings};
+use origin::Origin;
 use plan::Plan;
-use problem::Problems;
+use problem::{Problem, Problems};
+use reading::Reading;
 use secret::Surroundings;
 use settings::Settings;
 
@@ -49,33 +53,40 @@ pub(crate) struct ServerArgs {
 
     /// Read once, when it is asked for: the log needs it before anything else.
     #[arg(skip)]
-    file: OnceLock<Result<FileSettings, FileError>>,
+    file: OnceLock<Reading>,
 }
 
 impl ServerArgs {
-    /// What the file says about the log. That the file cannot be used is told later.
+    /// What the file says about the log. What is wrong with the file is told later.
     pub(crate) fn log_defaults(&self) -> LogDefaults {
-        let log = self.file().as_ref().map(|file| file.log.clone()).unwrap_or_default();
+        let log = self.file().settings.log.clone();
         let level = log.level.unwrap_or_else(|| "info".to_owned());
         LogDefaults { level, format: log.format.unwrap_or_default() }
     }
 
-    fn file(&self) -> &Result<FileSettings, FileError> {
-        let read =
-            || self.given.flags.config.as_deref().map_or_else(|| Ok(FileSettings::default()), FileSettings::load);
-        self.file.get_or_init(read)
+    fn file(&self) -> &Reading {
+        self.file.get_or_init(|| self.given.flags.config.as_deref().map(Reading::of).unwrap_or_default())
     }
 
-    fn settings(self) -> Result<(Settings, Plan)> {
+    /// The settings and what comes of them; only problems where nothing can be said about that.
+    fn settings(mut self) -> Result<(Settings, Plan), Vec<Problem>> {
         self.file();
-        let file = self.file.into_inner().expect("it was read above")?;
+        let Reading { settings: file, errors, wrong, is_lost } = self.file.take().expect("it was read above");
+        let mut problems: Vec<Problem> = errors.into_iter().map(Problem::from).collect();
         let path = self.given.flags.config.as_deref();
         let open_secrets = path.filter(|path| file.holds_secrets() && secret::is_open_to_others(path));
         let mut settings = Settings::merge(&self.given, &Surroundings::look(), file);
+        wrong.iter().for_each(|name| settings.ledger.mark_unusable(names::row(name), Origin::File));
+        if is_lost {
+            problems.append(&mut settings.problems);
+            return Err(problems);
+        }
         let mut plan = Plan::of(&mut settings);
+        plan.notes.problems.splice(..0, problems);
         if let Some(path) = open_secrets {
             let path = path.display();
-            plan.warnings.push(format!("everybody on this machine can read the secrets in {path}: chmod o-r {path}"));
+            let words = format!("everybody on this machine can read the secrets in {path}: chmod o-r {path}");
+            plan.notes.warnings.push(words);
         }
         Ok((settings, plan))
     }
@@ -83,44 +94,60 @@ impl ServerArgs {
 
 pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
     let is_check = args.given.flags.check;
-    let (settings, plan) = args.settings()?;
+    let (settings, plan) = match args.settings() {
+        Ok(found) => found,
+        Err(problems) if is_check => return Ok(check::show_problems(&problems)),
+        Err(problems) => return Err(Problems(problems).into()),
+    };
     if is_check {
         return Ok(check::show(&settings, &plan));
     }
-    plan.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    if !plan.problems.is_empty() {
-        return Err(Problems(plan.problems).into());
+    plan.notes.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    if !plan.notes.problems.is_empty() {
+        return Err(Problems(plan.notes.problems).into());
     }
     let mut signals = HubSignals::listen()?;
     descriptors::raise();
     let auth = plan.config.auth.kind();
-    let has_tls = plan.config.tls.is_some();
+    let files = Files { tls: plan.config.tls.is_some(), audit: plan.config.audit.is_some() };
     let hub = Hub::start(plan.config).await?;
     tracing::info!(address = %hub.address(), auth, "hub listening");
     output::line(&format!("ready {}", hub.url()));
     if let Some(token) = plan.made_up {
-        hand_out(&token);
+        hand_out(&token, settings.listen.ip().is_loopback());
     }
-    until_stopped(&hub, has_tls, &mut signals).await;
+    until_stopped(&hub, files, &mut signals).await;
     tracing::info!("stopping");
     stop(hub, &mut signals).await;
+    tracing::info!("hub stopped");
     Ok(ExitCode::SUCCESS)
 }
 
+/// Which files a signal can be about.
+#[derive(Clone, Copy)]
+struct Files {
+    tls: bool,
+    audit: bool,
+}
+
 /// The token goes to standard output, where whoever started the hub reads it, and not into the log.
-fn hand_out(token: &Secret) {
+fn hand_out(token: &Secret, is_local: bool) {
     output::line(&format!("token {}", token.expose()));
+    let or_none = if is_local { ", or --auth none to need none" } else { "" };
     tracing::warn!(
         "no authentication is set, so this hub made up a token, which is good until it stops: give it to clients as \
-         A2C_TOKEN; set A2C_TOKEN or --token-file here to keep one, or --auth none to need none"
+         A2C_TOKEN; set A2C_TOKEN or --token-file here to keep one{or_none}"
     );
 }
 
-async fn until_stopped(hub: &Hub, has_tls: bool, signals: &mut HubSignals) {
+async fn until_stopped(hub: &Hub, files: Files, signals: &mut HubSignals) {
     loop {
         match signals.next().await {
             HubSignal::Stop => return,
-            HubSignal::Reload if !has_tls => tracing::info!("there are no TLS files to read again"),
+            HubSignal::Reload if !files.tls => tracing::info!("there are no TLS files to read again"),
+            HubSignal::ReopenAudit if !files.audit => {
+                tracing::info!("there is no audit log to reopen: start the hub with --audit FILE (audit.file)");
+            }
             // This and the next one wait for a disk.
             HubSignal::Reload => match tokio::task::block_in_place(|| hub.reload()) {
                 Ok(()) => tracing::info!("TLS files read again"),

@@ -56,10 +56,29 @@ pub(crate) fn as_given(name: &str, origin: Origin) -> String {
             "auth.token" => "A2C_TOKEN".to_owned(),
             "auth.jwt_secret" => "A2C_JWT_SECRET".to_owned(),
             "admin.token" => "A2C_ADMIN_TOKEN".to_owned(),
+            "listen" => "A2C_LISTEN".to_owned(),
+            "allow_hosts" => "A2C_HUB_ALLOW_HOSTS".to_owned(),
             _ => format!("A2C_HUB_{}", flag(name).to_uppercase()),
         },
         Origin::File | Origin::Default => name.to_owned(),
     }
+}
+
+/// How a setting is shown by `--check`: what can be said in several ways is one row.
+pub(crate) fn row(name: &str) -> &str {
+    match name {
+        "auth.token" | "auth.token_file" => "auth.tokens",
+        "auth.jwt_secret" => "auth.jwt_secret_file",
+        "admin.token_file" => "admin.token",
+        _ if name.starts_with("auth.tokens[") => "auth.tokens",
+        _ if name.starts_with("traces.headers.") => "traces.headers",
+        _ => name,
+    }
+}
+
+/// The key, with its table, that a flag stands for.
+pub(crate) fn key_of_flag(flag: &str) -> &'static str {
+    NAMES.iter().find(|(_, known)| *known == flag).map_or("", |(name, _)| name)
 }
 
 /// The keys, each with its table, that a flag stands for.
@@ -82,7 +101,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
-    use crate::server::file::FileSettings;
+    use crate::server::reading::parse;
 
     #[derive(clap::Parser)]
     struct Cli {
@@ -119,7 +138,7 @@ mod tests {
     fn every_name_is_a_key_of_the_file_and_the_other_way_round() {
         let complaint = |table: &str, line: &str| {
             let header = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
-            FileSettings::parse(&format!("{header}{line}")).unwrap_err().1
+            parse(&format!("{header}{line}")).mistakes.remove(0).what
         };
         for (table, key) in NAMES.iter().map(|(name, _)| split(name)) {
             // Nothing is a list of truths.

@@ -44,6 +44,9 @@ pub(crate) struct Ledger(Vec<Entry>);
 /// What is shown of a setting that nobody has made.
 pub(crate) const NOT_SET: &str = "-";
 
+/// What is shown of a setting that was made in vain. Not what was said: it may be a secret in the wrong place.
+pub(crate) const UNUSABLE: &str = "(unusable)";
+
 impl Ledger {
     /// Decides about a setting that has a default, and writes it down.
     pub(crate) fn pick<T: fmt::Display>(
@@ -78,6 +81,17 @@ impl Ledger {
     /// Writes down what was decided elsewhere.
     pub(crate) fn note(&mut self, name: &'static str, shown: String, origin: Origin) {
         self.0.push(Entry { name, shown, origin });
+    }
+
+    /// Where the value of a setting comes from.
+    pub(crate) fn origin(&self, name: &str) -> Origin {
+        self.0.iter().find(|entry| entry.name == name).map_or(Origin::Default, |entry| entry.origin)
+    }
+
+    /// Shows that something was said about a setting and could not be used, unless something stronger was said, too.
+    pub(crate) fn mark_unusable(&mut self, name: &str, origin: Origin) {
+        let beaten = self.0.iter_mut().filter(|entry| entry.name == name && entry.origin < origin);
+        beaten.for_each(|entry| (entry.shown, entry.origin) = (UNUSABLE.to_owned(), origin));
     }
 
     /// All of it.

@@ -4,12 +4,16 @@ use std::path::Path;
 
 use a2c_agent::Secret;
 use a2c_hub::auth::ApiKey;
-use a2c_hub::trace::{OtlpConfig, Tracer};
-use a2c_hub::{AuditConfig, HubConfig, TlsConfig};
+use a2c_hub::trace::{OtlpConfig, StartError, Tracer};
+use a2c_hub::{AuditConfig, HubConfig, TlsCheck, TlsConfig};
 
-use super::access::{self, Access};
-use super::problem::Problem;
-use super::settings::{Settings, TlsSettings, TraceSettings};
+use super::access;
+use super::merge::shown_url;
+use super::names;
+use super::origin::Origin;
+use super::problem::{Notes, Problem};
+use super::settings::{Settings, TlsSettings};
+use super::value::is_host;
 
 /// A hub that can be started, or why it cannot.
 pub(crate) struct Plan {
@@ -17,15 +21,16 @@ pub(crate) struct Plan {
     pub(crate) config: HubConfig,
     /// The token that was made up because there was no other.
     pub(crate) made_up: Option<Secret>,
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) notes: Notes,
+    /// What a hub that starts logs by itself.
+    pub(crate) logged: Vec<String>,
 }
 
 impl Plan {
     /// Reads every file that the settings name.
     pub(crate) fn of(settings: &mut Settings) -> Self {
-        let mut problems = std::mem::take(&mut settings.problems);
-        let mut warnings = Vec::new();
+        let mut notes = Notes { problems: std::mem::take(&mut settings.problems), warnings: Vec::new() };
+        let mut logged = Vec::new();
         let mut config = HubConfig::on(settings.listen);
         config.allowed_hosts.clone_from(&settings.allow_hosts);
         config.ping_interval = settings.ping_interval;
@@ -34,59 +39,73 @@ impl Plan {
         config.drain = settings.drain;
         config.limits = settings.limits;
 
-        let mut keep = |problem| problems.push(problem);
-        let access = access::build(settings, &mut warnings).map_err(&mut keep).ok();
-        config.tls = tls(&settings.tls).map_err(&mut keep).unwrap_or_default();
-        config.admin = admin(settings, &mut warnings).map_err(&mut keep).unwrap_or_default();
-        config.audit = audit(settings).map_err(&mut keep).unwrap_or_default();
-        config.traces = traces(&settings.traces, &mut warnings).map_err(&mut keep).unwrap_or_default();
+        hosts(settings, &mut notes);
         let mut made_up = None;
-        if let Some(Access { auth, made_up: token }) = access {
-            (config.auth, made_up) = (auth, token);
+        if let Some(access) = access::build(settings, &mut notes) {
+            (config.auth, made_up) = (access.auth, access.made_up);
         }
+        config.tls = tls(&settings.tls, &mut notes, &mut logged);
+        config.admin = admin(settings, &mut notes);
+        config.audit = audit(settings, &mut notes);
+        config.traces = traces(settings, &mut notes);
         if !settings.listen.ip().is_loopback() && settings.tls.cert.is_none() {
-            let words = "everything travels in the clear, tokens too, unless a proxy in front speaks TLS: set tls.cert";
-            warnings.push(words.to_owned());
+            let words = "everything travels in the clear, tokens too, unless a proxy in front speaks TLS: set --tls-cert \
+                         and --tls-key (tls.cert, tls.key)";
+            notes.warnings.push(words.to_owned());
         }
-        Self { config, made_up, problems, warnings }
+        Self { config, made_up, notes, logged }
     }
 }
 
-fn tls(settings: &TlsSettings) -> Result<Option<TlsConfig>, Problem> {
-    let (certificate, key) = match (&settings.cert, &settings.key) {
-        (Some(certificate), Some(key)) => (certificate, key),
-        (Some(_), None) => return Err(Problem::Needs("tls.cert".into(), "its private key: --tls-key FILE (tls.key)")),
-        (None, Some(_)) => return Err(Problem::Needs("tls.key".into(), "its certificate: --tls-cert FILE (tls.cert)")),
-        (None, None) if settings.client_ca.is_some() => {
-            return Err(Problem::Needs("tls.client_ca".into(), "TLS: --tls-cert and --tls-key (tls.cert, tls.key)"));
+fn hosts(settings: &Settings, notes: &mut Notes) {
+    let setting = names::as_given("allow_hosts", settings.ledger.origin("allow_hosts"));
+    for host in settings.allow_hosts.iter().filter(|host| !is_host(host)) {
+        notes.problems.push(Problem::Host { setting: setting.clone(), host: host.clone() });
+    }
+}
+
+fn tls(settings: &TlsSettings, notes: &mut Notes, logged: &mut Vec<String>) -> Option<TlsConfig> {
+    let (cert, key, client_ca) = (settings.cert.clone(), settings.key.clone(), settings.client_ca.clone());
+    if let (Some(certificate), Some(key)) = (cert, key) {
+        let config = TlsConfig { certificate, key, client_ca, reload: settings.reload };
+        let TlsCheck { errors, warnings } = config.check();
+        notes.problems.extend(errors.into_iter().map(Problem::from));
+        logged.extend(warnings);
+        return Some(config);
+    }
+    let needs = match (&settings.cert, &settings.key) {
+        (Some(_), _) => Some(("--tls-cert (tls.cert)", "its private key: --tls-key FILE (tls.key)")),
+        (None, Some(_)) => Some(("--tls-key (tls.key)", "its certificate: --tls-cert FILE (tls.cert)")),
+        (None, None) => {
+            client_ca.map(|_| ("--client-ca (tls.client_ca)", "TLS: --tls-cert and --tls-key (tls.cert, tls.key)"))
         }
-        (None, None) => return Ok(None),
     };
-    a2c_pem::identity(certificate, key, &rustls::crypto::ring::default_provider())?;
-    if let Some(client_ca) = &settings.client_ca {
-        a2c_pem::authorities(client_ca)?;
-    }
-    let (certificate, key) = (certificate.clone(), key.clone());
-    Ok(Some(TlsConfig { certificate, key, client_ca: settings.client_ca.clone(), reload: settings.reload }))
+    notes.problems.extend(needs.map(|(one, other)| Problem::Needs(one.into(), other)));
+    // Half of it is missing; the other half can still be wrong.
+    let cert = settings.cert.as_deref().and_then(|path| a2c_pem::chain(path).err());
+    let key = settings.key.as_deref().and_then(|path| a2c_pem::private_key(path).err());
+    let client_ca = settings.client_ca.as_deref().and_then(|path| a2c_pem::authorities(path).err());
+    notes.problems.extend([cert, key, client_ca].into_iter().flatten().map(Problem::from));
+    None
 }
 
-fn admin(settings: &Settings, warnings: &mut Vec<String>) -> Result<Option<ApiKey>, Problem> {
-    let Some(source) = &settings.admin else { return Ok(None) };
-    let key = access::token(source, settings.listen, warnings)?;
-    Ok(Some(ApiKey::new(key.labelled("admin"))))
+fn admin(settings: &Settings, notes: &mut Notes) -> Option<ApiKey> {
+    let (_, key) = access::token(settings.admin.as_ref()?, settings.listen, notes)?;
+    Some(ApiKey::new(key.labelled("admin")))
 }
 
-fn audit(settings: &Settings) -> Result<Option<AuditConfig>, Problem> {
-    match &settings.audit {
-        Some(path) => {
-            writable(path).map_err(|source| Problem::Audit { path: path.clone(), source })?;
-            Ok(Some(AuditConfig { values: settings.audit_values, ..AuditConfig::at(path) }))
+fn audit(settings: &Settings, notes: &mut Notes) -> Option<AuditConfig> {
+    let Some(path) = &settings.audit else {
+        if settings.audit_values {
+            let words = "--audit-values (audit.values) does nothing: there is no --audit FILE (audit.file)";
+            notes.warnings.push(words.to_owned());
         }
-        None if settings.audit_values => {
-            Err(Problem::Needs("audit.values".into(), "a file: --audit FILE (audit.file)"))
-        }
-        None => Ok(None),
-    }
+        return None;
+    };
+    let config = AuditConfig { values: settings.audit_values, ..AuditConfig::at(path) };
+    let usable = writable(path).map_err(|source| Problem::Audit { path: path.clone(), source });
+    notes.keep(usable.and_then(|()| config.check().map_err(Problem::from)));
+    Some(config)
 }
 
 /// Whether a file can be appended to, or made. Nothing is made, and a hub that has it open does not mind.
@@ -108,18 +127,28 @@ fn writable(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn traces(settings: &TraceSettings, warnings: &mut Vec<String>) -> Result<Option<OtlpConfig>, Problem> {
-    let Some(endpoint) = &settings.endpoint else {
-        if !settings.headers.is_empty() {
-            warnings.push("traces.headers are not used: there is no --otlp-endpoint (traces.endpoint)".to_owned());
+fn traces(settings: &Settings, notes: &mut Notes) -> Option<OtlpConfig> {
+    let traces = &settings.traces;
+    let Some(endpoint) = &traces.endpoint else {
+        let unused = |what: &str| format!("{what} does nothing: there is no --otlp-endpoint (traces.endpoint)");
+        if !traces.headers.is_empty() {
+            notes.warnings.push(unused("A2C_OTLP_HEADERS (traces.headers)"));
         }
-        return Ok(None);
+        if settings.ledger.origin("traces.ratio") != Origin::Default {
+            notes.warnings.push(unused("--trace-ratio (traces.ratio)"));
+        }
+        return None;
     };
     let mut config = OtlpConfig::to(endpoint.expose());
-    config.headers = settings.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
-    config.ratio = settings.ratio.share();
+    config.headers = traces.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
+    config.ratio = traces.ratio.share();
     // Sends nothing, but finds what is wrong with address and headers.
-    let tracer = Tracer::start(config.clone())?;
-    drop(tracer);
-    Ok(Some(config))
+    if let Err(source) = Tracer::start(config.clone()) {
+        let setting = match &source {
+            StartError::Header { .. } => "traces.headers (A2C_OTLP_HEADERS)".to_owned(),
+            _ => format!("traces.endpoint (--otlp-endpoint) {}", shown_url(endpoint.expose())),
+        };
+        notes.problems.push(Problem::Traces { setting, source });
+    }
+    Some(config)
 }

@@ -5,9 +5,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use a2c_hub::audit::OpenError;
 use a2c_hub::auth::{UnusableJwtKey, UnusableKey};
-use a2c_hub::trace;
+use a2c_hub::{TlsError, trace};
 use a2c_pem::PemError;
+
+use super::reading::FileError;
 
 /// Settings that a hub cannot start with. Names are those of the file; where a flag is the usual way, it is named too.
 #[derive(Debug, thiserror::Error)]
@@ -25,8 +28,39 @@ pub(crate) enum Problem {
     #[error("{0} needs {1}")]
     Needs(String, &'static str),
     /// Several ways to prove oneself, and no word about which of them counts.
-    #[error("tokens and JWT keys are both set: say which of them counts with --auth token or --auth jwt (auth.kind)")]
-    WhichAuth,
+    #[error(
+        "tokens ({tokens}) and JWT keys ({keys}) are both set: say which of them counts with --auth token or --auth jwt \
+         (auth.kind)"
+    )]
+    WhichAuth {
+        /// Where the tokens come from.
+        tokens: String,
+        /// Where the keys come from.
+        keys: String,
+    },
+    /// The file, or something in it.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// An environment variable, and what to write there.
+    #[error("{0}: {1}")]
+    Variable(String, String),
+    /// Not a host.
+    #[error(
+        "{setting}: '{host}' is no host name: write the name or the address alone, such as hub.example.org, without \
+         https://, port or path"
+    )]
+    Host {
+        /// Which setting.
+        setting: String,
+        /// What was written.
+        host: String,
+    },
+    /// Two tokens that log and audit could not tell apart.
+    #[error("{0}: there is another token with the label '{1}': give each its own")]
+    SameLabel(String, String),
+    /// Two tokens that nobody could tell apart.
+    #[error("{0} and {1} are the same token: make another one (openssl rand -hex 32), or leave one of them out")]
+    SameToken(String, String),
     /// A secret cannot be read.
     #[error("{setting}: cannot read {}: {source}", path.display())]
     Unreadable {
@@ -73,12 +107,29 @@ pub(crate) enum Problem {
         .0.display()
     )]
     NoJwtKey(PathBuf),
+    /// The key that signs, which the hub has no business to know.
+    #[error(
+        "auth.jwt_public_key: {0} is {1} private key: keep it from the hub, and give it the public key that belongs to \
+         {2}: openssl pkey -in {0} -pubout -out public.pem",
+        path.display(),
+        kind.unwrap_or("a"),
+        if kind.is_some() { "it" } else { "an RSA or Ed25519 key" }
+    )]
+    PrivateJwtKey {
+        /// Which file.
+        path: PathBuf,
+        /// Which kind of key, where it is of one that can be used.
+        kind: Option<&'static str>,
+    },
     /// No token can be made up.
     #[error("the system gives no random numbers to make a token of: set A2C_TOKEN")]
     NoRandomness,
     /// A TLS file cannot be used.
     #[error("tls: {0}")]
-    Tls(#[from] PemError),
+    Pem(#[from] PemError),
+    /// The TLS files do not go together.
+    #[error(transparent)]
+    Tls(TlsError),
     /// The audit log cannot be written.
     #[error("audit.file: cannot write {}: {source}", path.display())]
     Audit {
@@ -87,12 +138,45 @@ pub(crate) enum Problem {
         /// Why not.
         source: io::Error,
     },
+    /// What is in the file is not an audit log that could be continued.
+    #[error("audit.file: {0}")]
+    AuditFile(#[from] OpenError),
     /// Traces cannot be sent.
-    #[error("traces: {0}")]
-    Traces(#[from] trace::StartError),
+    #[error("{setting}: {source}")]
+    Traces {
+        /// Which setting, with its value where that is no secret.
+        setting: String,
+        /// Why not.
+        source: trace::StartError,
+    },
     /// A header for the collector, which may hold a secret and is not repeated.
     #[error("{0}: write NAME=VALUE, one per line or separated by commas")]
     Header(&'static str),
+}
+
+impl From<TlsError> for Problem {
+    fn from(error: TlsError) -> Self {
+        match error {
+            TlsError::File(error) => Self::Pem(error),
+            other => Self::Tls(other),
+        }
+    }
+}
+
+/// What is found on the way from settings to a hub.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// What keeps a hub from starting.
+    pub(crate) problems: Vec<Problem>,
+    /// What is odd.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Notes {
+    /// The value, or nothing where there is a problem instead, which is kept.
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.problems.push(problem)).ok()
+    }
 }
 
 /// Everything that keeps a hub from starting, told at once.

@@ -30,7 +30,8 @@ impl Surroundings {
         Self {
             jwt_secret: secret("A2C_JWT_SECRET"),
             admin_token: secret("A2C_ADMIN_TOKEN"),
-            otlp_headers: secret("A2C_OTLP_HEADERS").map(HeaderText),
+            // No headers are no mistake.
+            otlp_headers: secret("A2C_OTLP_HEADERS").filter(|text| !text.expose().is_empty()).map(HeaderText),
         }
     }
 }

@@ -5,8 +5,8 @@ use super::names;
 /// How alike two words have to be for one to be a slip of the other.
 const ALIKE: f64 = 0.8;
 
-/// What the parser said about a line, in one line and with what to write instead, but without any value of the file.
-pub(crate) fn explain(message: &str, line: &str) -> String {
+/// What the parser said about a key, in one line and with what to write instead, but without any value of the file.
+pub(crate) fn explain(message: &str, name: &str) -> String {
     if let Some(unknown) = message.strip_prefix("unknown field `") {
         // `x`, expected one of `a`, `b`
         let mut words = unknown.split('`').step_by(2);
@@ -15,11 +15,13 @@ pub(crate) fn explain(message: &str, line: &str) -> String {
         return unknown_key(key, &known);
     }
     let what = without_values(message).replace('\n', ", ");
-    match line.split_once('=') {
-        Some((key, _)) if !what.contains(key.trim()) && is_key(key.trim()) => format!("{}: {what}", key.trim()),
-        _ if is_key(line.trim()) => format!("{}: {what}", line.trim()),
-        _ => what,
-    }
+    if name.is_empty() { what } else { format!("{name}: {what}") }
+}
+
+/// The key that a line is about; nothing if it is not surely a key.
+pub(crate) fn key_of(line: &str) -> &str {
+    let key = line.split_once('=').map_or(line, |(key, _)| key).trim();
+    if is_key(key) { key } else { "" }
 }
 
 fn unknown_key(key: &str, known: &[&str]) -> String {

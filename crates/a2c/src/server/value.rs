@@ -1,7 +1,7 @@
 //! What single settings may be, told alike for flags, the environment and the file.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -193,10 +193,40 @@ impl fmt::Display for AuthKind {
     }
 }
 
+/// The text is no address to listen on.
+#[derive(Debug, thiserror::Error)]
+#[error("write ADDR:PORT, such as 127.0.0.1:7420, or 0.0.0.0:7420 to be reached from other machines")]
+pub(crate) struct NoAddress;
+
+/// An address to listen on. Of all names only `localhost` means the same everywhere.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, NoAddress> {
+    let local = text.strip_prefix("localhost:").and_then(|port| port.parse::<u16>().ok());
+    match local {
+        Some(port) => Ok(([127, 0, 0, 1], port).into()),
+        None => text.parse().map_err(|_| NoAddress),
+    }
+}
+
 /// An address of the file.
 pub(crate) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    text.parse().map(Some).map_err(|_| de::Error::custom("write \"ADDR:PORT\", such as \"127.0.0.1:7420\""))
+    listen_address(&text).map(Some).map_err(de::Error::custom)
+}
+
+/// What to log, in the file.
+pub(crate) fn log_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match crate::logging::objection(&text) {
+        Some(objection) => Err(de::Error::custom(objection)),
+        None => Ok(Some(text)),
+    }
+}
+
+/// Whether a text is a host by which a hub can be asked for: a name or an address, and no more.
+pub(crate) fn is_host(text: &str) -> bool {
+    let is_label =
+        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    text.parse::<IpAddr>().is_ok() || text.split('.').all(is_label)
 }
 
 /// A secret of the file.
@@ -240,6 +270,44 @@ mod tests {
         }
         for (text, ok) in [("0", true), ("1", true), ("0.25", true), ("1.1", false), ("-0.1", false), ("NaN", false)] {
             assert_eq!(text.parse::<Ratio>().is_ok(), ok, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_a_port_and_localhost_is_one() {
+        for (text, address) in [
+            ("127.0.0.1:1", Some("127.0.0.1:1")),
+            ("localhost:17999", Some("127.0.0.1:17999")),
+            ("[::1]:1", Some("[::1]:1")),
+            ("localhost", None),
+            ("localhost:x", None),
+            (":17999", None),
+            ("17999", None),
+            ("hub.example.org:443", None),
+        ] {
+            let found = listen_address(text).map(|address| address.to_string()).map_err(|error| error.to_string());
+            match address {
+                Some(address) => assert_eq!(found.as_deref(), Ok(address)),
+                None => assert!(found.unwrap_err().contains("127.0.0.1:7420"), "{text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_host_has_neither_scheme_nor_port_nor_path() {
+        for (text, ok) in [
+            ("hub.example.org", true),
+            ("hub", true),
+            ("10.0.0.7", true),
+            ("::1", true),
+            ("https://x/", false),
+            ("hub.example.org:443", false),
+            ("hub/x", false),
+            ("*.example.org", false),
+            ("hub..org", false),
+            ("", false),
+        ] {
+            assert_eq!(is_host(text), ok, "{text}");
         }
     }
 }
