@@ -84,7 +84,8 @@ pub trait Handler: Send + Sync + 'static {
     /// A binary message came.
     fn binary(&self, socket: &Arc<Socket<Self::Data>>, data: Bytes);
 
-    /// The session is over; called once, and nothing else after it.
+    /// The session is over; called once. Nothing is begun after it, but what a polling client posted before may still be
+    /// being handled on another task.
     fn closed(&self, socket: &Arc<Socket<Self::Data>>, reason: CloseReason);
 }
 

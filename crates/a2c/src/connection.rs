@@ -128,7 +128,10 @@ fn is_hung_up(error: &(dyn Error + 'static)) -> bool {
     let kinds = [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof];
     let kind = |cause: &(dyn Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
     causes(error).any(|cause| kind(cause).is_some_and(|kind| kinds.contains(&kind)))
-        || causes(error).any(|cause| cause.to_string().contains("connection closed"))
+        || causes(error).map(ToString::to_string).any(|cause| {
+            // In the words of the HTTP library; the second where the end came before the request was sent.
+            cause.contains("connection closed") || cause.contains("connection was not ready")
+        })
 }
 
 fn distrust(why: &Distrust) -> &'static str {

@@ -59,8 +59,6 @@ pub enum Decision {
     Failed,
     /// The Computer did not answer in time.
     TimedOut,
-    /// The Agent gave up.
-    Cancelled,
     /// The Computer or the Agent went away.
     Gone,
 }
