@@ -215,9 +215,14 @@ impl Wire {
             std::mem::take(&mut state.headers)
         };
         let address = connection.peer.address;
-        let refuse = |refusal, why: &str, told: &str| {
-            tracing::warn!(%address, why, "a client was refused");
-            self.switchboard.ledger.refused(address, refusal, why);
+        // Guesses are all written down, there are only so many of them; of anything else, one in a while.
+        let refuse = |refusal, is_guess: bool, why: &str, told: &str| {
+            if is_guess || self.guests.is_news(address.ip(), now) {
+                tracing::warn!(%address, why, "a client was refused");
+                self.switchboard.ledger.refused(address, refusal, why);
+            } else {
+                self.switchboard.ledger.turned_away(refusal);
+            }
             connect_error(socket, NAMESPACE, told);
         };
         if self.switchboard.is_ending() {
@@ -228,7 +233,7 @@ impl Wire {
             connection.state().is_refused = true;
             self.switchboard.ledger.limit(Limit::FailedConnects);
             let told = format!("429 too many wrong credentials from this address: wait {} s", wait.as_secs() + 1);
-            return refuse(Refusal::Limit, "too many wrong credentials from this address", &told);
+            return refuse(Refusal::Limit, false, "too many wrong credentials from this address", &told);
         }
         let claim = auth::Claim {
             headers: &headers,
@@ -244,14 +249,14 @@ impl Wire {
                     self.guests.failed(address.ip(), now);
                 }
                 connection.state().is_refused = true;
-                return refuse(Refusal::Auth, &refused.to_string(), "401");
+                return refuse(Refusal::Auth, refused.is_guess(), &refused.to_string(), "401");
             }
         };
         let role = match role_of(auth) {
             Ok(Some(role)) if !pass.permits_role(role) => {
                 connection.state().is_refused = true;
                 let told = format!("403 this credential does not permit the role {role}");
-                return refuse(Refusal::Auth, &told, &told);
+                return refuse(Refusal::Auth, false, &told, &told);
             }
             Ok(role) => role,
             Err(reason) => {
