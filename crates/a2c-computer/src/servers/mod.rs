@@ -3,6 +3,8 @@
 pub(crate) mod connection;
 mod process;
 pub(crate) mod state;
+#[cfg_attr(not(test), expect(dead_code, reason = "wired in by the core"))]
+pub(crate) mod upstream;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,0 +1,6 @@
+//! Signing in to streamable servers.
+
+pub(crate) mod bearer;
+mod store;
+
+pub use store::{StoreError, TokenStore};

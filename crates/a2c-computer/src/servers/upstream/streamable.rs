@@ -1,0 +1,61 @@
+//! Streamable HTTP: the MCP library's transport over a [`Wire`] of our own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2c_protocol::config::StreamableParameters;
+use http::header::AUTHORIZATION;
+use rmcp::RoleClient;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
+
+use super::oauth::TokenStore;
+use super::oauth::bearer::Bearer;
+use super::refusal::Access;
+use super::wire::{Settings, Wire};
+use super::{MESSAGE_LIMIT, outgoing};
+
+/// How many requests may wait for the head of their answer at the same time; the library's own 16 are few for a busy
+/// office whose server answers with plain JSON.
+const IN_FLIGHT: usize = 256;
+
+/// The longest pause before an event stream that the server ended is asked for again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Connects to the server of this name with its parameters, whose placeholders are filled in. Must be called within a
+/// Tokio runtime; the first request is made when the first message is sent. With a store, the tokens of a sign-in are
+/// sent and renewed, unless the owner's headers hold an `authorization` already. The error says what to change.
+pub(crate) fn open(
+    name: &str,
+    parameters: &StreamableParameters,
+    tokens: Option<Arc<dyn TokenStore>>,
+) -> Result<impl Transport<RoleClient> + use<>, String> {
+    let url = outgoing::address(&parameters.url)?;
+    let timeout = outgoing::limit("timeout", parameters.timeout.seconds())?;
+    let idle = outgoing::limit("sse_read_timeout", parameters.sse_read_timeout.seconds())?;
+    let headers = outgoing::headers(parameters.headers.as_ref())?;
+    let tokens = tokens.filter(|_| !headers.contains_key(AUTHORIZATION));
+    let access = match &tokens {
+        Some(_) => Access::SignIn(name.to_owned()),
+        None => Access::Headers,
+    };
+    let wire = Wire::new(Settings {
+        client: outgoing::client(&url, headers, timeout)?,
+        bearer: tokens.map(|store| Bearer::new(name, &url, store)),
+        url,
+        timeout,
+        idle,
+        ends_session: parameters.terminate_on_close,
+        access,
+    });
+    let mut retries = ExponentialBackoff::default();
+    retries.max_delay = Some(LONGEST_PAUSE);
+    // The library shows its address in some messages, hence it gets none: the wire knows it.
+    let mut config = StreamableHttpClientTransportConfig::with_uri("")
+        .max_concurrent_requests(IN_FLIGHT)
+        .max_sse_event_size(MESSAGE_LIMIT);
+    config.retry_config = Arc::new(retries);
+    config.channel_buffer_capacity = IN_FLIGHT;
+    Ok(StreamableHttpClientTransport::with_client(wire, config))
+}

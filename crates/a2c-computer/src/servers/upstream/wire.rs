@@ -1,0 +1,276 @@
+//! How the MCP library's streamable transport reaches the server: every request it makes goes through here.
+//!
+//! A request gets the session's headers and, where the owner signed in, the token; the head of the answer decides what
+//! becomes of it. Refusals keep their kind, bodies and events are bounded, and a request is answered even where the
+//! server's answer cannot be read.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use reqwest::Response;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+use url::Url;
+
+use super::events::{self, Events, events};
+use super::fault::Fault;
+use super::mend;
+use super::oauth::bearer::Bearer;
+use super::outgoing::{Outgoing, body, is_media};
+use super::refusal::Access;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+type Outcome<T> = Result<T, StreamableHttpError<Fault>>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// The way to one server; clones share it.
+#[derive(Clone)]
+pub(crate) struct Wire(Arc<Settings>);
+
+/// What the way is like.
+pub(crate) struct Settings {
+    pub(crate) url: Url,
+    pub(crate) client: reqwest::Client,
+    /// Limit of connecting and of waiting for the head of an ordinary answer.
+    pub(crate) timeout: Duration,
+    /// Limit of silence on an event stream, and of waiting for the answer to a tool call.
+    pub(crate) idle: Duration,
+    /// Whether the session is ended with the connection.
+    pub(crate) ends_session: bool,
+    /// The owner's sign-in, where that is the way in.
+    pub(crate) bearer: Option<Bearer>,
+    pub(crate) access: Access,
+}
+
+impl Wire {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self(Arc::new(settings))
+    }
+
+    /// Sends a request, with a token where there is one; with a new one where the server does not take the old one.
+    async fn send(&self, request: Outgoing, patience: Duration) -> Result<Response, Fault> {
+        let Settings { client, bearer, access, .. } = &*self.0;
+        let Some(bearer) = bearer else {
+            return accepted(request.send(client, patience).await?, access);
+        };
+        let token = bearer.token(access).await?;
+        let response = authorised(request.clone(), token.as_ref()).send(client, patience).await?;
+        let Some(token) = token.filter(|_| response.status() == StatusCode::UNAUTHORIZED) else {
+            return accepted(response, access);
+        };
+        drop(response);
+        let renewed = bearer.renew(&token, access).await?;
+        let response = authorised(request, Some(&renewed)).send(client, patience).await?;
+        // The newest token there can be is refused: asking for one more would go round in circles.
+        match response.status() {
+            StatusCode::UNAUTHORIZED => Err(Fault::Refused(access.over())),
+            _ => accepted(response, access),
+        }
+    }
+
+    /// How long the head of the answer is waited for. A server may run the whole call before it sends one.
+    fn patience(&self, message: &ClientJsonRpcMessage) -> Duration {
+        let Settings { timeout, idle, .. } = *self.0;
+        match message {
+            ClientJsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::CallToolRequest(_)) => {
+                timeout.max(idle)
+            }
+            _ => timeout,
+        }
+    }
+
+    async fn post(
+        &self,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        headers: Headers,
+    ) -> Outcome<StreamableHttpPostResponse> {
+        let text = serde_json::to_vec(&message)?;
+        let mut request = Outgoing::post(self.0.url.clone(), text.into());
+        add(&mut request.headers, headers, session.as_deref())?;
+        let response = self.send(request, self.patience(&message)).await.map_err(StreamableHttpError::Client)?;
+        let asked = match message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id),
+            _ => None,
+        };
+        self.answer(response, asked, session.is_some()).await
+    }
+
+    /// What the answer to a message is, once its head is there.
+    async fn answer(
+        &self,
+        response: Response,
+        asked: Option<RequestId>,
+        in_session: bool,
+    ) -> Outcome<StreamableHttpPostResponse> {
+        let status = response.status();
+        if status == StatusCode::NOT_FOUND && in_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        if status.is_success() && is_media(&response, "text/event-stream") {
+            let events = answering(events(response, self.0.idle), asked);
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
+        }
+        let json = is_media(&response, "application/json");
+        let Some(asked) = asked else {
+            // Nothing is expected: whatever a friendly answer holds is as good as none.
+            return match status.is_success() {
+                true => Ok(StreamableHttpPostResponse::Accepted),
+                false => Err(StreamableHttpError::Client(Fault::Status(status.as_u16()))),
+            };
+        };
+        if !json && status.is_success() {
+            let problem = "its answer is neither JSON nor an event stream".into();
+            return Err(StreamableHttpError::Client(Fault::NotMcp(problem)));
+        }
+        let read = match json {
+            true => mend::read(&body(response, self.0.idle).await.map_err(StreamableHttpError::Client)?),
+            false => Err("no JSON".into()),
+        };
+        match read {
+            // An answer to this very request, whatever it calls it: a server that could not read the request does not
+            // know its id.
+            Ok(ServerJsonRpcMessage::Error(mut error)) => {
+                error.id = Some(asked);
+                Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), session))
+            }
+            _ if !status.is_success() => Err(StreamableHttpError::Client(Fault::Status(status.as_u16()))),
+            Ok(ServerJsonRpcMessage::Response(answer)) if answer.id == asked => {
+                Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Response(answer), session))
+            }
+            Ok(_) => Err(StreamableHttpError::Client(Fault::NotMcp("it answers something that was not asked".into()))),
+            Err(problem) => Err(StreamableHttpError::Client(Fault::NotMcp(problem))),
+        }
+    }
+
+    async fn listen(&self, session: Option<Arc<str>>, last: Option<String>, headers: Headers) -> Outcome<Events> {
+        let mut request = Outgoing::get(self.0.url.clone());
+        add(&mut request.headers, headers, session.as_deref())?;
+        if let Some(last) = last {
+            request.headers.insert(LAST_EVENT, value(&last)?);
+        }
+        let response = match self.send(request, self.0.timeout).await {
+            Ok(response) => response,
+            // Of this kind the library knows that asking again does not help.
+            Err(Fault::Refused(_)) => {
+                return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(String::new())));
+            }
+            Err(fault) => return Err(StreamableHttpError::Client(fault)),
+        };
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            status if !status.is_success() => Err(StreamableHttpError::Client(Fault::Status(status.as_u16()))),
+            _ if !is_media(&response, "text/event-stream") => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            // A stream that breaks is asked for again at once, one that ends after a while. The former would let a
+            // server that breaks it every time keep us busy.
+            _ => Ok(events(response, self.0.idle).scan((), |(), event| ready(event.ok().map(Ok))).boxed()),
+        }
+    }
+
+    async fn end(&self, session: Arc<str>, headers: Headers) -> Outcome<()> {
+        if !self.0.ends_session {
+            return Ok(());
+        }
+        let mut request = Outgoing { method: Method::DELETE, ..Outgoing::get(self.0.url.clone()) };
+        add(&mut request.headers, headers, Some(&session))?;
+        let response = self.send(request, self.0.timeout).await.map_err(StreamableHttpError::Client)?;
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_FOUND => Ok(()),
+            status if status.is_success() => Ok(()),
+            status => Err(StreamableHttpError::Client(Fault::Status(status.as_u16()))),
+        }
+    }
+}
+
+/// The answer, unless it refuses who asks or sends us elsewhere.
+pub(crate) fn accepted(response: Response, access: &Access) -> Result<Response, Fault> {
+    match response.status() {
+        StatusCode::UNAUTHORIZED => Err(Fault::Refused(access.required())),
+        StatusCode::FORBIDDEN => Err(Fault::Refused(access.forbidden())),
+        status if status.is_redirection() => Err(Fault::Redirected(status.as_u16())),
+        _ => Ok(response),
+    }
+}
+
+fn authorised(mut request: Outgoing, token: Option<&HeaderValue>) -> Outgoing {
+    if let Some(token) = token {
+        request.headers.insert(AUTHORIZATION, token.clone());
+    }
+    request
+}
+
+fn add(headers: &mut HeaderMap, more: Headers, session: Option<&str>) -> Outcome<()> {
+    headers.extend(more);
+    if let Some(session) = session {
+        headers.insert(SESSION, value(session)?);
+    }
+    Ok(())
+}
+
+fn value(text: &str) -> Outcome<HeaderValue> {
+    let problem = || StreamableHttpError::Client(Fault::NotMcp("it gives out an id that cannot be sent back".into()));
+    HeaderValue::from_str(text).map_err(|_| problem())
+}
+
+/// The events that answer one message. What cannot be read answers with an error, and so does what is too large: where
+/// the server numbers its events, the library would otherwise ask for the same one again.
+fn answering(events: Events, asked: Option<RequestId>) -> Events {
+    let check = move |event: Result<Sse, sse_stream::Error>| match (event, &asked) {
+        (Ok(mut event), _) => {
+            if let Some(better) = event.data.as_deref().and_then(mend::mend) {
+                event.data = Some(better);
+            }
+            Ok(event)
+        }
+        (Err(error), Some(asked)) if matches!(events::fault(&error), Fault::TooLarge(_)) => {
+            let answer = mend::error(asked.clone(), events::fault(&error).to_string());
+            Ok(Sse::default().data(mend::written(&answer)))
+        }
+        (Err(error), _) => Err(error),
+    };
+    events.map(check).boxed()
+}
+
+impl StreamableHttpClient for Wire {
+    type Error = Fault;
+
+    async fn post_message(
+        &self,
+        _: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        _: Option<String>,
+        headers: Headers,
+    ) -> Outcome<StreamableHttpPostResponse> {
+        self.post(message, session, headers).await
+    }
+
+    async fn delete_session(&self, _: Arc<str>, session: Arc<str>, _: Option<String>, headers: Headers) -> Outcome<()> {
+        self.end(session, headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        _: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        _: Option<String>,
+        headers: Headers,
+    ) -> Outcome<Events> {
+        self.listen(session, last, headers).await
+    }
+}
