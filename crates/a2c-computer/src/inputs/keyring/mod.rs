@@ -1,0 +1,56 @@
+//! The keyring of the operating system: the Secret Service on Linux and its kin, the Keychain on macOS, the Credential
+//! Manager on Windows.
+
+#[cfg(any(target_os = "macos", windows))]
+mod native;
+#[cfg(any(target_os = "macos", windows))]
+use native as system;
+
+#[cfg(not(any(target_os = "macos", windows)))]
+mod secret_tool;
+#[cfg(not(any(target_os = "macos", windows)))]
+use secret_tool as system;
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests;
+
+use zeroize::Zeroizing;
+
+use super::BoxFuture;
+use super::store::{SecretStore, StoreError};
+
+/// The name that all our secrets are kept under.
+const SERVICE: &str = "a2c";
+
+/// The keyring of the operating system. Secrets are kept under the service `a2c`, with the key as the account.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct OsKeyring {}
+
+impl OsKeyring {
+    /// The keyring of this user's session. Whether there is one shows when it is used.
+    pub fn new() -> Self {
+        Self {}
+    }
+}
+
+impl SecretStore for OsKeyring {
+    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, StoreError>> {
+        Box::pin(system::get(key))
+    }
+
+    fn set<'a>(&'a self, key: &'a str, secret: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            match secret {
+                "" => Err(StoreError::Unfit { reason: "it is empty" }),
+                text if text.contains('\0') => Err(StoreError::Unfit { reason: "it holds a NUL character" }),
+                _ => system::set(key, secret).await,
+            }
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(system::delete(key))
+    }
+}

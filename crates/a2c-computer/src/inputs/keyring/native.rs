@@ -1,0 +1,62 @@
+//! The keyrings of macOS and Windows, through their own interfaces.
+
+use std::sync::Arc;
+
+use keyring_core::{CredentialStore, Entry, Error};
+use zeroize::Zeroizing;
+
+use super::super::store::StoreError;
+use super::SERVICE;
+
+#[cfg(target_os = "macos")]
+fn store() -> Result<Arc<CredentialStore>, Error> {
+    Ok(apple_native_keyring_store::keychain::Store::new()?)
+}
+
+#[cfg(windows)]
+fn store() -> Result<Arc<CredentialStore>, Error> {
+    Ok(windows_native_keyring_store::Store::new()?)
+}
+
+pub(super) async fn get(key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+    on_entry(key, |entry| entry.get_password().map(Zeroizing::new)).await
+}
+
+pub(super) async fn set(key: &str, secret: &str) -> Result<(), StoreError> {
+    let secret = Zeroizing::new(secret.to_owned());
+    on_entry(key, move |entry| entry.set_password(&secret)).await.map(|_| ())
+}
+
+pub(super) async fn delete(key: &str) -> Result<bool, StoreError> {
+    Ok(on_entry(key, Entry::delete_credential).await?.is_some())
+}
+
+/// Does something with an entry where waiting is no harm; `None` where there is none.
+async fn on_entry<T: Send + 'static>(
+    key: &str,
+    work: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
+) -> Result<Option<T>, StoreError> {
+    let key = key.to_owned();
+    let done = tokio::task::spawn_blocking(move || work(&store()?.build(SERVICE, &key, None)?));
+    match done.await.map_err(std::io::Error::other)? {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::NoEntry) => Ok(None),
+        Err(error) => Err(told(&error)),
+    }
+}
+
+/// Errors of the library may hold what was kept: only the harmless ones are repeated.
+fn told(error: &Error) -> StoreError {
+    match error {
+        Error::NoStorageAccess(_) => StoreError::Refused { reason: "it is locked or access was denied".into() },
+        Error::PlatformFailure(source) => StoreError::Refused { reason: source.to_string() },
+        Error::TooLong(what, limit) => StoreError::Refused { reason: format!("{what} is longer than {limit}") },
+        Error::NoDefaultStore | Error::NotSupportedByStore(_) => {
+            StoreError::Missing { reason: "this system has none".into() }
+        }
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => {
+            StoreError::Refused { reason: "what is kept there is no text".into() }
+        }
+        _ => StoreError::Refused { reason: "it did not say why".into() },
+    }
+}

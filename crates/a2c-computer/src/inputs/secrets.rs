@@ -1,0 +1,216 @@
+//! Values that must not be seen, and how they are taken out of texts: log lines, reasons, errors of servers.
+//!
+//! A secret is looked for in every spelling that software on the way may give it: as it is, percent-encoded, escaped as
+//! in JSON (more than once, too), and as base64 at any place of a longer base64 text. Each line of a value with several
+//! lines counts by itself, because most texts arrive line by line.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use a2c_protocol::config::REDACTED;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::spelling;
+
+/// Shorter values are too likely to be part of ordinary words; and what replaces them must be shorter than they are.
+const SHORTEST: usize = 4;
+
+/// Parts of a value (a line of several, a base64 text cut at both ends) are hidden from this length on.
+const SHORTEST_PART: usize = 8;
+
+/// Settings that everybody has and that would black out ordinary sentences.
+const ORDINARY: [&str; 6] = ["true", "false", "none", "null", "info", "debug"];
+
+/// Values that are hidden wherever they turn up. Cheap to clone; wiped with the last clone.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(Arc<[Zeroizing<String>]>);
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+impl Secrets {
+    /// Hides these values, in every spelling.
+    pub(crate) fn new(values: impl IntoIterator<Item = Zeroizing<String>>) -> Self {
+        let mut needles: Vec<Zeroizing<String>> = Vec::new();
+        for value in values {
+            let lines =
+                value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PART && line.len() < value.len());
+            needles.extend(lines.filter(|line| !line.starts_with("-----")).map(|line| Zeroizing::new(line.to_owned())));
+            if value.len() >= SHORTEST && !ORDINARY.contains(&value.to_ascii_lowercase().as_str()) {
+                needles.extend(base64_spellings(&value));
+                needles.push(value);
+            }
+        }
+        needles.sort_unstable_by(|a, b| a.as_str().cmp(b.as_str()));
+        needles.dedup();
+        Self(needles.into())
+    }
+
+    /// The text without them.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        let mut hidden = text.to_owned();
+        // What stands around a hidden value may form another one with what replaced it. Every round shortens the text.
+        loop {
+            let found = self.occurrences(&hidden);
+            if found.is_empty() {
+                return hidden;
+            }
+            let mut shorter = String::with_capacity(hidden.len());
+            let mut from = 0;
+            for range in found {
+                shorter.push_str(&hidden[from..range.start]);
+                shorter.push_str(REDACTED);
+                from = range.end;
+            }
+            shorter.push_str(&hidden[from..]);
+            hidden.zeroize();
+            hidden = shorter;
+        }
+    }
+
+    /// Where secrets are, in order; those that overlap are one.
+    fn occurrences(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (start, _) in text.char_indices() {
+            let end = self.0.iter().filter_map(|needle| spelling::end_of(needle, text, start)).max();
+            let Some(end) = end else { continue };
+            match found.last_mut() {
+                Some(last) if start < last.end => last.end = last.end.max(end),
+                _ => found.push(start..end),
+            }
+        }
+        found
+    }
+}
+
+/// What is recognisable of a value in base64, whatever stands before and after it in the encoded text: for each of the
+/// three ways to fall on groups of three bytes, the digits that depend on the value alone.
+fn base64_spellings(value: &str) -> Vec<Zeroizing<String>> {
+    let mut found = Vec::new();
+    for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+        found.push(Zeroizing::new(engine.encode(value)));
+        for before in 0..3 {
+            let mut bytes = Zeroizing::new(vec![0; before]);
+            bytes.extend_from_slice(value.as_bytes());
+            let digits = Zeroizing::new(engine.encode(bytes.as_slice()));
+            // A digit is six bits: the first ones hold bits of what stands before, the last one of what comes after.
+            let first = (before * 8).div_ceil(6);
+            let last = bytes.len() * 8 / 6;
+            if last.saturating_sub(first) >= SHORTEST_PART {
+                found.push(Zeroizing::new(digits[first..last].to_owned()));
+            }
+        }
+    }
+    found.retain(|digits| digits.len() >= SHORTEST_PART - 2);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn secrets(values: &[&str]) -> Secrets {
+        Secrets::new(values.iter().map(|value| Zeroizing::new((*value).to_owned())))
+    }
+
+    #[test]
+    fn values_are_hidden_in_every_spelling() {
+        let check = |value: &str, text: &str, expected: &str| {
+            assert_eq!(secrets(&[value]).hide(text), expected, "{value:?} in {text:?}");
+        };
+        check("s3cret", "the key s3cret, s3crets", "the key ***, ***s");
+        check("no", "no", "no");
+        check("true", "it is true", "it is true");
+        check("p@ss/word", "?k=p%40ss%2Fword&x", "?k=***&x");
+        check("p@ss/word", "?k=p%40ss%2fword", "?k=***");
+        check("p@ss/word", "?k=p%40ss/word", "?k=***");
+        check("pass word", "k=pass+word", "k=***");
+        check("a\"b\\c", r#"{"k":"a\"b\\c"}"#, r#"{"k":"***"}"#);
+        check("a\"b\\c", r#""{\"k\":\"a\\\"b\\\\c\"}""#, r#""{\"k\":\"***\"}""#);
+        check("line\ntwo", r"line\ntwo", "***");
+        check("schlüssel", r"schl\u00fcssel", "***");
+        check("key😀key", r"key\ud83d\ude00key", "***");
+        check("key\u{1b}key", r"key\u{1b}key", "***");
+        check("correct horse", "Y29ycmVjdCBob3JzZQ==", "***==");
+        // "user:" before it: four bits of it hang in the digit before.
+        check("correct horse", "dXNlcjpjb3JyZWN0IGhvcnNl", "dXNlcjp***");
+    }
+
+    #[test]
+    fn a_key_of_several_lines_is_hidden_line_by_line() {
+        let key = "-----BEGIN KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQ\n-----END KEY-----\n";
+        let hidden = secrets(&[key]).hide("read: kqhkiG9w0BAQ\n-----END KEY-----");
+        assert_eq!(hidden, "read: ***\n-----END KEY-----");
+    }
+
+    #[test]
+    fn overlapping_values_are_one() {
+        assert_eq!(secrets(&["abcd", "cdef", "s3cret", "s3cret-longer"]).hide("abcdef s3cret-longer"), "*** ***");
+        assert_eq!(secrets(&["a***b"]).hide("aa***bb"), "***");
+    }
+
+    #[test]
+    fn nothing_is_printed() {
+        assert_eq!(format!("{:?}", secrets(&["s3cret"])), "Secrets");
+    }
+
+    fn escaped(text: &str) -> String {
+        let quoted = serde_json::to_string(text).unwrap();
+        quoted[1..quoted.len() - 1].to_owned()
+    }
+
+    fn spelt(secret: &str, how: u8) -> String {
+        match how {
+            0 => secret.to_owned(),
+            1 => secret.bytes().map(|b| format!("%{b:02X}")).collect(),
+            2 => escaped(secret),
+            3 => escaped(&escaped(secret)),
+            4 => STANDARD_NO_PAD.encode(secret),
+            _ => URL_SAFE_NO_PAD.encode(secret),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hiding_leaves_no_secret_in(
+            secret in r#"[a-c*+%\\"u0 ü😀/\n]{4,12}"#, other in "[a-c*]{4,6}",
+            before in r#"[a-c*\\%]{0,6}"#, after in r#"[a-c*\\%]{0,6}"#, how in 0..6u8,
+        ) {
+            let spelling = spelt(&secret, how);
+            let hidden = secrets(&[&secret, &other]).hide(&format!("{before}{spelling}{after}{other}"));
+            prop_assert!(!hidden.contains(&secret), "{hidden:?}");
+            prop_assert!(!hidden.contains(&other), "{hidden:?}");
+            prop_assert!(hidden.contains(REDACTED));
+        }
+
+        #[test]
+        fn a_spelling_is_recognised_in_the_middle_of_others(
+            secret in r#"[a-c%\\"u0 ü😀/\n]{6,12}"#, how in 0..6u8,
+        ) {
+            let spelling = spelt(&secret, how);
+            let hidden = secrets(&[&secret]).hide(&format!("<{spelling}>"));
+            prop_assert!(!hidden.contains(&spelling), "{hidden:?}");
+        }
+
+        #[test]
+        fn base64_is_recognised_wherever_it_stands(secret in "[ -~]{9,20}", before in "[ -~]{0,5}", after in "[ -~]{0,5}") {
+            let text = STANDARD_NO_PAD.encode(format!("{before}{secret}{after}"));
+            let hidden = secrets(&[&secret]).hide(&text);
+            prop_assert!(hidden.contains(REDACTED), "{hidden:?}");
+            // At most a digit at either end, and what stands around it, is left.
+            prop_assert!(hidden.len() <= REDACTED.len() + (before.len() + after.len()) * 4 / 3 + 6, "{hidden:?}");
+        }
+
+        #[test]
+        fn texts_without_secrets_stay(text in "[d-z %\\\\]{0,40}") {
+            prop_assert_eq!(secrets(&["aabbcc"]).hide(&text), text);
+        }
+    }
+}
