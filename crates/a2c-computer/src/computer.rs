@@ -1,27 +1,36 @@
-//! The Computer: its servers, its link to the hub, and the life of both.
+//! The Computer: its machine, its link to the hub, and the life of both.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
-use a2c_protocol::notification::ComputerUpdate;
-use a2c_protocol::{Role, event};
-use tokio::sync::mpsc;
+use a2c_protocol::Role;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::announcer::{announce, refresh};
 use crate::config::ComputerConfig;
+use crate::handle::ComputerHandle;
+use crate::inputs::{InputSources, Inputs};
+use crate::machine::{Machine, Parts};
 use crate::office::Desk;
-use crate::servers::Servers;
-use crate::servers::connection::Change;
+use crate::servers::process::family::Family;
+use crate::servers::process::guardian::{Guardian, GuardianError, GuardianProgram};
 use crate::servers::state::ServerState;
-use crate::tools::gate::Confirmation;
+use crate::servers::upstream::oauth::TokenStore;
+use crate::servers::{ServerLimits, Surroundings};
+use crate::tools::Tools;
+use crate::tools::confirm::Confirmation;
+use crate::tools::pins::{OpenError, Pins, ToolChanges};
 
 /// How long the hub may take to confirm that we leave.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// What a Computer needs to start.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
+#[non_exhaustive]
 pub struct ComputerOptions {
     /// Where the hub is.
     pub link: LinkOptions,
@@ -31,10 +40,54 @@ pub struct ComputerOptions {
     pub config: ComputerConfig,
     /// What happens with tools that are not marked `auto_apply`.
     pub confirmation: Confirmation,
+    /// What happens with tools that are not what they were.
+    pub tool_changes: ToolChanges,
+    /// The file that remembers what tools were; without one, it is forgotten with this Computer.
+    pub pins: Option<PathBuf>,
+    /// Where the values of inputs come from.
+    pub inputs: InputSources,
+    /// Where the tokens of servers that want somebody to sign in are kept.
+    pub tokens: Option<Arc<dyn TokenStore>>,
+    /// How patient to be with MCP servers.
+    pub limits: ServerLimits,
+    /// How long servers may take to start before the office is joined without them.
+    pub join_patience: Duration,
+    /// How large a result may be to be sent in one piece, in bytes; the Agent reads a larger one page by page.
+    pub max_result: usize,
+    /// The program that ends every MCP server when this process is killed; see [`GuardianProgram`].
+    pub guardian: Option<GuardianProgram>,
+}
+
+impl ComputerOptions {
+    /// The defaults: nothing runs that is not marked `auto_apply`, and a changed tool is warned of.
+    pub fn new(link: LinkOptions, seat: Seat, config: ComputerConfig) -> Self {
+        Self {
+            link,
+            seat,
+            config,
+            confirmation: Confirmation::default(),
+            tool_changes: ToolChanges::default(),
+            pins: None,
+            inputs: InputSources::default(),
+            tokens: None,
+            limits: ServerLimits::default(),
+            join_patience: Duration::from_secs(10),
+            // 16 MiB of text, and what stands around it.
+            max_result: (16 << 20) + (32 << 10),
+            guardian: None,
+        }
+    }
+
+    /// The same, with another answer to tools that are not marked `auto_apply`.
+    pub fn confirmation(mut self, confirmation: Confirmation) -> Self {
+        self.confirmation = confirmation;
+        self
+    }
 }
 
 /// Why a Computer did not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The hub could not be reached, or refused.
     #[error(transparent)]
@@ -49,6 +102,12 @@ pub enum StartError {
         /// Why not.
         source: JoinError,
     },
+    /// What it remembers of tools cannot be used.
+    #[error(transparent)]
+    Pins(#[from] OpenError),
+    /// There is no guardian, though there should be one.
+    #[error(transparent)]
+    Guardian(#[from] GuardianError),
 }
 
 /// Why a Computer is over.
@@ -68,7 +127,7 @@ pub enum Ended {
 
 /// A Computer that answers until it is stopped.
 pub struct Computer {
-    desk: Arc<Desk>,
+    machine: Arc<Machine>,
     link: Link,
     seat: Seat,
     stop: CancellationToken,
@@ -79,15 +138,15 @@ pub struct Computer {
 
 impl Drop for Computer {
     fn drop(&mut self) {
-        // The task holds the desk, the desk the servers: all of them end with it.
+        // The task holds the machine, the machine the servers: all of them end with it.
         self.stop.cancel();
     }
 }
 
 impl Computer {
-    /// Connects, starts every server, waits until each is ready or has failed, and joins the office.
+    /// Connects, starts every server, waits until each is ready or has failed (but not for long), and joins the office.
     ///
-    /// A server that fails does not keep the Computer from starting: see [`Computer::servers`].
+    /// A server that fails does not keep the Computer from starting, and is tried again: see [`Computer::servers`].
     pub async fn start(options: ComputerOptions) -> Result<Self, StartError> {
         let started = Self::start_unless(options, std::future::pending()).await?;
         Ok(started.expect("a stop that never comes has not come first"))
@@ -98,20 +157,21 @@ impl Computer {
         options: ComputerOptions,
         stop: impl Future<Output = ()>,
     ) -> Result<Option<Self>, StartError> {
-        let ComputerOptions { link, seat, config, confirmation } = options;
+        let (link_options, seat, patience) = (options.link.clone(), options.seat.clone(), options.join_patience);
         let mut stop = std::pin::pin!(stop);
         // First the hub: where it refuses us, no process is started in vain.
         let (link, inbox) = tokio::select! {
-            connected = Link::connect(&link, Role::Computer) => connected?,
+            connected = Link::connect(&link_options, Role::Computer) => connected?,
             () = &mut stop => return Ok(None),
         };
-        let (changes, mut changed) = mpsc::unbounded_channel();
-        let servers = Servers::start(&config, &changes);
+        let machine = Arc::new(Machine::start(parts(options).await?));
         let joined = tokio::select! {
             joined = async {
-                servers.settled().await;
-                // Whoever sees us enter asks for our tools: what changed before is no news.
-                while changed.try_recv().is_ok() {}
+                if tokio::time::timeout(patience, machine.servers.settled()).await.is_err() {
+                    tracing::warn!("joining the office without MCP servers that are still starting");
+                }
+                // Whoever sees us enter asks for our tools.
+                refresh(machine.clone()).await;
                 link.join(&seat).await
             } => Some(joined),
             () = &mut stop => None,
@@ -119,20 +179,24 @@ impl Computer {
         match joined {
             Some(Ok(())) => {}
             Some(Err(source)) => {
-                servers.stop().await;
+                machine.end().await;
                 return Err(StartError::Join { office: seat.office, name: seat.name, source });
             }
             None => {
-                servers.stop().await;
+                machine.end().await;
                 link.close().await;
                 return Ok(None);
             }
         }
-        let desk = Arc::new(Desk::new(config, servers, confirmation));
         let stop = CancellationToken::new();
-        let office = Office { desk: desk.clone(), link: link.clone(), seat: seat.clone() };
-        let task = tokio::spawn(office.run(inbox, changed, stop.clone()));
-        Ok(Some(Self { desk, link, seat, stop, task, ended: None }))
+        let office = Office {
+            desk: Arc::new(Desk::new(machine.clone())),
+            link: link.clone(),
+            seat: seat.clone(),
+            joined: Arc::default(),
+        };
+        let task = tokio::spawn(office.run(inbox, stop.clone()));
+        Ok(Some(Self { machine, link, seat, stop, task, ended: None }))
     }
 
     /// Where the Computer sits.
@@ -140,9 +204,14 @@ impl Computer {
         &self.seat
     }
 
+    /// Operates it while it runs.
+    pub fn handle(&self) -> ComputerHandle {
+        ComputerHandle { machine: self.machine.clone() }
+    }
+
     /// The state of every server.
     pub fn servers(&self) -> Vec<(String, ServerState)> {
-        self.desk.servers.iter().map(|(name, server)| (name.to_owned(), server.state())).collect()
+        self.machine.servers.all().into_iter().map(|(name, server)| (name, server.state())).collect()
     }
 
     /// Waits until the connection to the hub is over for good.
@@ -168,47 +237,80 @@ impl Computer {
         self.stop.cancel();
         self.ended().await;
         self.link.close().await;
-        self.desk.servers.stop().await;
+        self.machine.end().await;
     }
 }
 
-/// Reads what the hub sends and announces what changes here.
+async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
+    let pins = match options.pins {
+        Some(path) => Pins::open(path)?,
+        None => Pins::in_memory(),
+    };
+    let family = Family::new();
+    let guardian = match &options.guardian {
+        Some(program) => Some(Guardian::start(program, &family).await?),
+        None => None,
+    };
+    let surroundings = Surroundings {
+        inputs: Inputs::new(options.config.inputs.clone(), options.inputs),
+        family,
+        guardian,
+        tokens: options.tokens,
+        limits: options.limits,
+        changed: Notify::new(),
+    };
+    Ok(Parts {
+        config: options.config,
+        surroundings: Arc::new(surroundings),
+        tools: Tools::new(pins, options.tool_changes),
+        confirmation: options.confirmation,
+        max_result: options.max_result,
+    })
+}
+
+/// Reads what the hub sends; beside it, what changes here is announced.
 struct Office {
     desk: Arc<Desk>,
     link: Link,
     seat: Seat,
+    /// Rings when the seat was taken again.
+    joined: Arc<Notify>,
 }
 
 impl Office {
-    async fn run(
-        self,
-        mut inbox: Inbox,
-        mut changed: mpsc::UnboundedReceiver<Change>,
-        stop: CancellationToken,
-    ) -> Ended {
+    async fn run(self, inbox: Inbox, stop: CancellationToken) -> Ended {
+        let machine = self.desk.machine.clone();
+        let announcing = announce(machine, self.link.clone(), self.seat.clone(), self.joined.clone());
+        tokio::select! {
+            () = stop.cancelled() => Ended::Stopped,
+            ended = self.listen(inbox) => ended,
+            never = announcing => match never {},
+        }
+    }
+
+    async fn listen(&self, mut inbox: Inbox) -> Ended {
         loop {
-            tokio::select! {
-                () = stop.cancelled() => return Ended::Stopped,
-                incoming = inbox.recv() => match incoming {
-                    Some(Incoming::Event(event)) => self.desk.receive(event),
-                    Some(Incoming::Connected { reconnected: true, .. }) => self.rejoin(),
-                    Some(Incoming::Connected { .. }) => {}
-                    Some(Incoming::Disconnected(reason)) => tracing::warn!(%reason, "lost the hub"),
-                    Some(Incoming::Closed(closed)) => return self.link.ended(closed).into(),
-                    None => return LinkEnded::Requested.into(),
-                },
-                Some(change) = changed.recv() => self.announce(change).await,
+            match inbox.recv().await {
+                Some(Incoming::Event(event)) => self.desk.receive(event),
+                Some(Incoming::Connected { reconnected: true, .. }) => self.rejoin(),
+                Some(Incoming::Connected { .. }) => {}
+                Some(Incoming::Disconnected(reason)) => tracing::warn!(%reason, "lost the hub"),
+                Some(Incoming::Closed(closed)) => return self.link.ended(closed).into(),
+                None => return LinkEnded::Requested.into(),
             }
         }
     }
 
     fn rejoin(&self) {
-        let (link, seat) = (self.link.clone(), self.seat.clone());
+        let (link, seat, joined) = (self.link.clone(), self.seat.clone(), self.joined.clone());
         tokio::spawn(async move {
             let (office, name) = (&seat.office, &seat.name);
             loop {
                 match link.rejoin(&seat).await {
-                    Ok(()) => return tracing::info!(office, name, "joined again"),
+                    Ok(()) => {
+                        joined.notify_one();
+                        return tracing::info!(office, name, "joined again");
+                    }
                     // Somebody else may sit there now. A Computer without a seat is of no use: it keeps asking.
                     Err(JoinError::Refused(reason)) => tracing::error!(office, name, reason, "the seat is taken"),
                     // The connection is lost again; the next one brings the next attempt.
@@ -216,15 +318,5 @@ impl Office {
                 }
             }
         });
-    }
-
-    async fn announce(&self, change: Change) {
-        let event = match change {
-            Change::Tools => event::UPDATE_TOOL_LIST,
-        };
-        let update = ComputerUpdate { computer: self.seat.name.clone() };
-        if let Err(error) = self.link.emit(event, &update).await {
-            tracing::debug!(%error, event, "not announced");
-        }
     }
 }

@@ -2,16 +2,13 @@
 //!
 //! ```no_run
 //! use a2c_computer::config::ComputerConfig;
-//! use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
+//! use a2c_computer::{Computer, ComputerOptions, LinkOptions, Seat};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut computer = Computer::start(ComputerOptions {
-//!     link: LinkOptions::new("http://127.0.0.1:7420"),
-//!     seat: Seat { office: "demo".into(), name: "desk".into() },
-//!     config: ComputerConfig::load("computer.json")?,
-//!     confirmation: Confirmation::Refuse,
-//! })
-//! .await?;
+//! let link = LinkOptions::new("http://127.0.0.1:7420");
+//! let seat = Seat { office: "demo".into(), name: "desk".into() };
+//! let options = ComputerOptions::new(link, seat, ComputerConfig::load("computer.json")?);
+//! let mut computer = Computer::start(options).await?;
 //! for (server, state) in computer.servers() {
 //!     println!("{server}: {state}");
 //! }
@@ -21,14 +18,21 @@
 //! # }
 //! ```
 //!
-//! How a call flows: `office` receives it from the hub and decodes it, `tools` finds out which server and tool is meant
-//! and whether it may run, `servers` holds the connection that runs it, and the result goes back as the acknowledgement.
-//! After a lost connection the Computer connects and takes its seat again by itself.
+//! How a call flows: `office` receives it from the hub, decodes it and finds out whether it is new; `tools` finds out
+//! which server and tool is meant and whether it may run; `servers` holds the connection that runs it; the result goes back
+//! as the acknowledgement. How a change flows: a server's task tells `machine`, which makes the picture of all tools anew;
+//! `announcer` tells the office. After a lost connection the Computer connects and takes its seat again by itself.
+//!
+//! While it runs, its owner operates it through a [`ComputerHandle`].
 //!
 //! For contributors: this crate must not depend on the hub or the Agent. No request waits on a server it did not name.
 
+mod announcer;
 mod computer;
 pub mod config;
+mod handle;
+pub mod inputs;
+mod machine;
 mod office;
 mod servers;
 mod tools;
@@ -39,5 +43,13 @@ pub use a2c_link::{
 };
 pub use a2c_protocol as protocol;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
+pub use handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
+pub use servers::log::{LogLine, LogSource, ServerLog};
+pub use servers::process::guard;
+pub use servers::process::guardian::{GuardianError, GuardianProgram};
 pub use servers::state::ServerState;
-pub use tools::gate::Confirmation;
+pub use servers::upstream::oauth;
+pub use servers::{Health, NameTaken, ServerLimits};
+pub use tools::confirm::{CallToConfirm, Confirmation, Confirmer, Verdict};
+pub use tools::history::PastCall;
+pub use tools::pins::{Approval, OpenError as PinsError, PendingChange, ToolChanges};

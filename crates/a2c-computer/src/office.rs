@@ -1,91 +1,82 @@
-//! The Computer's side of the office: what comes from the hub is answered, what changes here is announced.
+//! The Computer's side of the office: what comes from the hub is answered.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Instant;
 
 use a2c_link::{AckReply, EmitError, Event, Payload};
 use a2c_protocol::config::{GetConfigReq, GetConfigRet};
+use a2c_protocol::context::{ReadResourceReq, ReadResourceRet};
 use a2c_protocol::notification::{Notification, ToolCallCancel};
 use a2c_protocol::request;
-use a2c_protocol::tool::{CallToolResult, GetToolsReq, GetToolsRet, ToolCallReq};
+use a2c_protocol::tool::{CallToolResult, GetToolsReq, ToolCallReq};
 use a2c_protocol::trace::TraceContext;
 use a2c_protocol::{ErrorBody, ErrorCode, event};
 use serde::Serialize;
-use tokio_util::sync::CancellationToken;
+use serde_json::value::{RawValue, to_raw_value};
 use tracing::{Instrument as _, Span};
 
-use crate::config::ComputerConfig;
-use crate::servers::Servers;
-use crate::tools::call::{self, Wanted};
-use crate::tools::gate::Confirmation;
+use crate::machine::Machine;
+use crate::tools::call::{self, Caller, Wanted};
+use crate::tools::kept::{Begin, CallKey, Kept, KeptLimits, Outcome, Ticket, Waiter};
+use crate::tools::large;
+use crate::tools::pages::ShelfError;
+
+/// An answer as it goes out. It is kept for those who ask again.
+type Answer = Arc<RawValue>;
 
 /// Answers for the Computer.
 pub(crate) struct Desk {
-    pub(crate) config: ComputerConfig,
-    pub(crate) servers: Servers,
-    pub(crate) confirmation: Confirmation,
-    running: Mutex<HashMap<CallKey, CancellationToken>>,
-}
-
-/// How a cancellation names a call.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct CallKey {
-    agent: String,
-    req_id: String,
+    pub(crate) machine: Arc<Machine>,
+    calls: Kept<Answer>,
 }
 
 /// A call from its arrival to its answer.
-struct RunningCall {
-    key: CallKey,
-    request: ToolCallReq,
-    trace: Option<TraceContext>,
-    cancel: CancellationToken,
+enum Arrived {
+    /// It is to run.
+    First {
+        request: ToolCallReq,
+        trace: Option<TraceContext>,
+        ticket: Ticket<Answer>,
+    },
+    /// It runs already.
+    Again(Waiter<Answer>),
+    /// There is nothing to run.
+    Answered(Answer),
+    Refused(ErrorBody),
 }
 
-impl RunningCall {
-    /// What is logged on behalf of a call that is part of a trace says of which one.
-    fn span(&self) -> Span {
-        match self.trace {
-            Some(trace) => tracing::error_span!("call", trace_id = %trace.trace_id()),
-            None => Span::none(),
-        }
-    }
+/// The answer to `client:get_tools`, around what is written already.
+#[derive(Serialize)]
+struct ToolsAnswer<'a> {
+    tools: &'a RawValue,
+    req_id: &'a str,
 }
 
 impl Desk {
-    pub(crate) fn new(config: ComputerConfig, servers: Servers, confirmation: Confirmation) -> Self {
-        Self { config, servers, confirmation, running: Mutex::default() }
+    pub(crate) fn new(machine: Arc<Machine>) -> Self {
+        Self { machine, calls: Kept::new(KeptLimits::default(), |answer| answer.get().len()) }
     }
 
     /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays nobody; what
     /// has to happen in the order of arrival happens here.
     pub(crate) fn receive(self: &Arc<Self>, event: Event) {
         let Event { name, payload, ack } = event;
-        let json = text_of(&payload);
         match (name.as_str(), ack) {
             (event::TOOL_CALL, Some(ack)) => {
                 // Registered before the next event is looked at: that one may be its cancellation.
-                let trace = TraceContext::of_payload(json);
-                let call = request::decode::<ToolCallReq>(json).map(|request| self.register(request, trace));
+                let call = self.arrive(text_of(&payload));
                 let desk = self.clone();
-                tokio::spawn(async move {
-                    match call {
-                        Ok(call) => {
-                            let span = call.span();
-                            let answer = async { reply(event::TOOL_CALL, &desk.run(call).await, ack).await };
-                            answer.instrument(span).await;
-                        }
-                        Err(error) => reply(event::TOOL_CALL, &error, ack).await,
-                    }
-                });
+                tokio::spawn(async move { desk.answer_call(call, ack).await });
             }
             (_, Some(ack)) => {
                 let desk = self.clone();
                 tokio::spawn(async move { desk.answer(&name, text_of(&payload), ack).await });
             }
             (_, None) => {
-                if let Some(Ok(Notification::ToolCallCancel(cancel))) = Notification::decode(&name, json) {
-                    self.cancel(cancel);
+                if let Some(Ok(Notification::ToolCallCancel(cancel))) = Notification::decode(&name, text_of(&payload)) {
+                    let ToolCallCancel { agent, req_id } = &cancel;
+                    // A call that is not running any more, or never was, needs no cancelling.
+                    self.calls.cancel(CallKey { agent, req_id });
                 }
             }
         }
@@ -93,8 +84,15 @@ impl Desk {
 
     async fn answer(&self, event: &str, json: &str, ack: AckReply) {
         match event {
-            event::GET_TOOLS => respond(event, self.get_tools(json), ack).await,
+            event::GET_TOOLS => match request::decode::<GetToolsReq>(json) {
+                Ok(request) => {
+                    let toolbox = self.machine.tools.toolbox();
+                    reply(event, &ToolsAnswer { tools: toolbox.shown(), req_id: &request.req_id }, ack).await;
+                }
+                Err(error) => reply(event, &error, ack).await,
+            },
             event::GET_CONFIG => respond(event, self.get_config(json), ack).await,
+            event::READ_RESOURCE => respond(event, self.read_resource(json), ack).await,
             other => {
                 let error = ErrorBody::bad_request(format!("this computer does not answer {other}"));
                 reply(event, &error, ack).await;
@@ -102,52 +100,139 @@ impl Desk {
         }
     }
 
-    fn register(&self, request: ToolCallReq, trace: Option<TraceContext>) -> RunningCall {
-        let key = CallKey { agent: request.agent.clone(), req_id: request.req_id.clone() };
-        let cancel = CancellationToken::new();
-        self.running().insert(key.clone(), cancel.clone());
-        RunningCall { key, request, trace, cancel }
+    /// Finds out whether a call is new.
+    fn arrive(&self, json: &str) -> Arrived {
+        let request = match request::decode::<ToolCallReq>(json) {
+            Ok(request) => request,
+            Err(error) => return Arrived::Refused(error),
+        };
+        let key = CallKey { agent: &request.agent, req_id: &request.req_id };
+        let fingerprint = self.calls.fingerprint(&request.tool_name, &request.params);
+        let unknown = |message: &str| match answer_of(&CallToolResult::failure(ErrorCode::ToolFailed, message)) {
+            Ok(answer) => Arrived::Answered(answer),
+            Err(error) => Arrived::Refused(error),
+        };
+        match self.calls.begin(key, fingerprint, Instant::now()) {
+            Begin::First(ticket) => Arrived::First { trace: TraceContext::of_payload(json), request, ticket },
+            Begin::Running(waiter) => Arrived::Again(waiter),
+            Begin::Done(answer) => Arrived::Answered(answer),
+            Begin::Forgotten => unknown("this call has run already and is not run again; its result is no longer kept"),
+            Begin::Unknown => unknown("this call has run already and is not run again; what came of it is not known"),
+            Begin::Mismatch => Arrived::Refused(ErrorBody::bad_request(
+                "field `req_id`: another call has this key: give every call one of its own",
+            )),
+            Begin::Full => {
+                let message = "this computer runs as many calls as it can: ask again later";
+                Arrived::Refused(ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", 1))
+            }
+        }
     }
 
-    async fn run(&self, call: RunningCall) -> CallToolResult {
-        let RunningCall { key, request, trace, cancel } = call;
-        let (limit, begin) = (request.timeout.duration(), std::time::Instant::now());
-        let wanted = Wanted { tool: &request.tool_name, params: request.params, limit, trace };
-        let result = call::run(&self.servers, wanted, self.confirmation, &cancel).await;
-        self.running().remove(&key);
-        let (tool, agent, ms) = (&request.tool_name, &key.agent, begin.elapsed().as_millis() as u64);
+    async fn answer_call(&self, call: Arrived, ack: AckReply) {
+        match call {
+            Arrived::Refused(error) => reply(event::TOOL_CALL, &error, ack).await,
+            Arrived::Answered(answer) => self.send(&answer, ack).await,
+            Arrived::Again(waiter) => match waiter.outcome().await {
+                Outcome::Answer(answer) => self.send(&answer, ack).await,
+                Outcome::Unknown => {
+                    let message = "this call ended without an answer; what came of it is not known";
+                    reply(event::TOOL_CALL, &CallToolResult::failure(ErrorCode::ToolFailed, message), ack).await;
+                }
+            },
+            Arrived::First { request, trace, ticket } => {
+                // What is logged on behalf of a call that is part of a trace says of which one.
+                let span = match trace {
+                    Some(trace) => tracing::error_span!("call", trace_id = %trace.trace_id()),
+                    None => Span::none(),
+                };
+                self.run(request, trace, ticket, ack).instrument(span).await;
+            }
+        }
+    }
+
+    async fn run(&self, request: ToolCallReq, trace: Option<TraceContext>, ticket: Ticket<Answer>, ack: AckReply) {
+        let (tool, agent, begin) = (request.tool_name.clone(), request.agent.clone(), Instant::now());
+        let wanted = Wanted {
+            caller: Caller::Agent(request.agent),
+            tool: request.tool_name,
+            params: request.params,
+            limit: request.timeout.duration(),
+            trace,
+        };
+        let result = call::run(&self.machine, wanted, ticket.cancelled()).await;
+        let ms = begin.elapsed().as_millis() as u64;
         match result.error_code() {
             None => tracing::info!(tool, agent, ms, "tool call"),
             // Nobody waits for it any more: the Agent said so, or is gone.
-            Some(_) if cancel.is_cancelled() => tracing::info!(tool, agent, ms, "tool call cancelled"),
+            Some(_) if ticket.cancelled().is_cancelled() => tracing::info!(tool, agent, ms, "tool call cancelled"),
             Some(code) => tracing::info!(tool, agent, ms, code = code.number(), "tool call failed"),
         }
-        result
+        match self.bounded(result) {
+            Ok(answer) => {
+                ticket.finish(answer.clone(), Instant::now());
+                self.send(&answer, ack).await;
+            }
+            Err(error) => reply(event::TOOL_CALL, &error, ack).await,
+        }
     }
 
-    fn get_tools(&self, json: &str) -> Result<GetToolsRet, ErrorBody> {
-        let request: GetToolsReq = request::decode(json)?;
-        let tools = call::listed(&self.servers).iter().map(crate::tools::listing::Listed::to_smcp).collect();
-        Ok(GetToolsRet { tools, req_id: request.req_id })
+    /// Sends the answer to a call. A hub may take less than this Computer would send: then it is shown in part.
+    async fn send(&self, answer: &RawValue, ack: AckReply) {
+        let Ok(payload) = Payload::json(answer) else { return };
+        match ack.send(payload).await {
+            Ok(()) => {}
+            Err(EmitError::TooLarge { limit, .. }) => match serde_json::from_str(answer.get()) {
+                Ok(result) => {
+                    // What stands around it on its way needs some room, too.
+                    let limit = limit.saturating_sub(1024);
+                    let bounded = large::bound(result, limit, &self.machine.shelf, Instant::now());
+                    reply(event::TOOL_CALL, &bounded, ack).await;
+                }
+                Err(error) => tracing::error!(%error, "an answer could not be read"),
+            },
+            Err(error) => tracing::warn!(event = event::TOOL_CALL, %error, "the answer did not reach the hub"),
+        }
+    }
+
+    /// The result as it travels, or what is shown of one that is too large for that.
+    fn bounded(&self, result: CallToolResult) -> Result<Answer, ErrorBody> {
+        let answer = answer_of(&result)?;
+        if answer.get().len() <= self.machine.max_result {
+            return Ok(answer);
+        }
+        drop(answer);
+        answer_of(&large::bound(result, self.machine.max_result, &self.machine.shelf, Instant::now()))
     }
 
     fn get_config(&self, json: &str) -> Result<GetConfigRet, ErrorBody> {
         let request: GetConfigReq = request::decode(json)?;
-        let inputs: Vec<_> = self.config.inputs.iter().map(a2c_protocol::config::Input::redacted).collect();
-        let servers = self.config.servers.iter().map(|(name, server)| (name.clone(), server.redacted())).collect();
+        let config = self.machine.config();
+        let inputs: Vec<_> = config.inputs.iter().map(a2c_protocol::config::Input::redacted).collect();
+        let servers = config.servers.iter().map(|(name, server)| (name.clone(), server.redacted())).collect();
         Ok(GetConfigRet { inputs: (!inputs.is_empty()).then_some(inputs), servers, req_id: Some(request.req_id) })
     }
 
-    /// A call that is not running any more, or never was, needs no cancelling.
-    fn cancel(&self, cancel: ToolCallCancel) {
-        if let Some(running) = self.running().get(&CallKey { agent: cancel.agent, req_id: cancel.req_id }) {
-            running.cancel();
-        }
+    /// The pages of results that were too large to be sent at once.
+    fn read_resource(&self, json: &str) -> Result<ReadResourceRet, ErrorBody> {
+        let request: ReadResourceReq = request::decode(json)?;
+        let page = self.machine.shelf.read(&request.uri, Instant::now()).map_err(|e| unreadable(&e))?;
+        Ok(ReadResourceRet { contents: page.contents, req_id: request.req_id })
     }
+}
 
-    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<CallKey, CancellationToken>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn unreadable(error: &ShelfError) -> ErrorBody {
+    let code = match error {
+        ShelfError::BadUri(_) => ErrorCode::BadRequest,
+        ShelfError::Unknown(_) | ShelfError::NoSuchPart { .. } | ShelfError::OutOfRange { .. } => ErrorCode::NotFound,
+    };
+    ErrorBody::new(code, error.to_string())
+}
+
+fn answer_of(result: &CallToolResult) -> Result<Answer, ErrorBody> {
+    let written = to_raw_value(result);
+    written
+        .map(Arc::from)
+        .map_err(|e| ErrorBody::new(ErrorCode::Internal, format!("the result cannot be written: {e}")))
 }
 
 fn text_of(payload: &Payload) -> &str {
@@ -161,7 +246,7 @@ async fn respond<T: Serialize>(event: &str, answer: Result<T, ErrorBody>, ack: A
     }
 }
 
-async fn reply(event: &str, answer: &impl Serialize, ack: AckReply) {
+async fn reply(event: &str, answer: &(impl Serialize + ?Sized), ack: AckReply) {
     let payload = match Payload::json(answer) {
         Ok(payload) => payload,
         Err(error) => return tracing::error!(event, %error, "an answer could not be written"),

@@ -83,8 +83,10 @@ pub enum McpTransport {
 
 /// A child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StdioParameters {
     /// The program.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub command: String,
     /// Its arguments.
     #[serde(default)]
@@ -97,6 +99,7 @@ pub struct StdioParameters {
     pub cwd: Option<String>,
     /// The encoding of its streams.
     #[serde(default = "StdioParameters::default_encoding")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[uU][tT][fF]-?8$")))]
     pub encoding: String,
     /// What to do with bytes that are not in that encoding.
     #[serde(default)]
@@ -111,6 +114,7 @@ impl StdioParameters {
 
 /// What to do with bytes outside the encoding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EncodingErrors {
     /// They are an error.
@@ -124,8 +128,10 @@ pub enum EncodingErrors {
 
 /// A streamable HTTP server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamableParameters {
     /// Its endpoint.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^(\$\{|[hH][tT][tT][pP][sS]?://[^/\s])")))]
     pub url: String,
     /// Headers of every request.
     #[serde(default)]
@@ -143,17 +149,21 @@ pub struct StreamableParameters {
 
 /// A legacy SSE server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SseParameters {
     /// Its endpoint.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^(\$\{|[hH][tT][tT][pP][sS]?://[^/\s])")))]
     pub url: String,
     /// Headers of every request.
     #[serde(default)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Limit of ordinary requests, in seconds.
     #[serde(default = "SseParameters::default_timeout")]
+    #[cfg_attr(feature = "schema", schemars(with = "IsoDuration"))]
     pub timeout: f64,
     /// Limit of waiting on the event stream, in seconds.
     #[serde(default = "SseParameters::default_read_timeout")]
+    #[cfg_attr(feature = "schema", schemars(with = "IsoDuration"))]
     pub sse_read_timeout: f64,
 }
 
@@ -242,13 +252,32 @@ impl<'de> Deserialize<'de> for IsoDuration {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for IsoDuration {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Duration".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A number of seconds, or an ISO 8601 duration such as PT30S.",
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 31_536_000},
+                {"type": "string", "pattern": "^P(([0-9.]+[WD])+(T([0-9.]+[HMS])+)?|T([0-9.]+[HMS])+)$"}
+            ]
+        })
+    }
+}
+
 /// A value that the owner supplies at run time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Input {
     /// Typed in.
     PromptString {
         /// What placeholders name.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         id: String,
         /// What to ask for.
         #[serde(default)]
@@ -263,11 +292,13 @@ pub enum Input {
     /// Picked from a list.
     PickString {
         /// What placeholders name.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         id: String,
         /// What to ask for.
         #[serde(default)]
         description: String,
         /// The choices.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         options: Vec<String>,
         /// Taken when nothing is picked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -276,15 +307,20 @@ pub enum Input {
     /// What a program prints.
     Command {
         /// What placeholders name.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         id: String,
         /// What it is for.
         #[serde(default)]
         description: String,
         /// The program.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         command: String,
         /// Its arguments; peers in the field write an object, owners a list.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<Value>,
+        /// Whether the program is a line for the shell, where the arguments are `$1` and so on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shell: Option<bool>,
     },
 }
 

@@ -74,11 +74,13 @@ pub fn flat_meta(value: Value) -> Option<Value> {
 
 /// What a computer's owner says about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(default)]
 pub struct ToolMeta {
     /// Run without asking.
     pub auto_apply: Option<bool>,
     /// The name an Agent sees.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-zA-Z0-9_-]{1,64}$")))]
     pub alias: Option<String>,
     /// Labels for sorting tools.
     pub tags: Option<Vec<String>>,

@@ -41,12 +41,14 @@ async fn main() {
 
     let program = env!("CARGO_BIN_EXE_a2c");
     let config = json!({"mcpServers": {"sample": {"command": program, "args": ["sample-server"]}}});
-    let computer = Computer::start(ComputerOptions {
-        link: LinkOptions::new(hub.url()),
-        seat: Seat { office: "o".into(), name: "desk".into() },
-        config: ComputerConfig::parse(&config.to_string()).expect("the configuration is valid"),
-        confirmation: Confirmation::Allow,
-    })
+    let computer = Computer::start(
+        ComputerOptions::new(
+            LinkOptions::new(hub.url()),
+            Seat { office: "o".into(), name: "desk".into() },
+            ComputerConfig::parse(&config.to_string()).expect("the configuration is valid"),
+        )
+        .confirmation(Confirmation::Allow),
+    )
     .await
     .expect("the computer starts");
     let agent = Agent::connect(&LinkOptions::new(hub.url()), "bench").await.expect("connected");

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use a2c_agent::{Agent, RequestError, TraceContext};
+use a2c_protocol::context::ReadResourceRet;
 use a2c_protocol::event;
 use a2c_protocol::office::ListRoomRet;
 use a2c_protocol::seconds::Seconds;
@@ -52,6 +53,13 @@ enum Ask {
     Config {
         /// The Computer's name.
         computer: String,
+    },
+    /// Read a resource of a Computer and print it.
+    Read {
+        /// The Computer's name.
+        computer: String,
+        /// The resource, such as the a2c-result:// URI of a result that was too large to be sent at once.
+        uri: String,
     },
     /// Run a tool and print its result. A tool that fails makes this command fail.
     Call {
@@ -107,6 +115,9 @@ impl Question {
             Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
             Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
             Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
+            Ask::Read { computer, uri } => {
+                (event::READ_RESOURCE, json!({ "computer": computer, "uri": uri }), Seconds::DEFAULT)
+            }
             Ask::Call { computer, tool, arguments, timeout } => {
                 let params = object(arguments)?;
                 let limit = Seconds::new(*timeout)?;
@@ -169,6 +180,7 @@ fn show(ask: &Ask, answer: Value) -> Result<ExitCode> {
             output::table(&answer.tools.iter().map(row).collect::<Vec<_>>());
         }
         Ask::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
+        Ask::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
         Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
     }
     Ok(ExitCode::SUCCESS)

@@ -9,6 +9,9 @@ mod output;
 mod sample;
 mod server;
 mod stop;
+#[cfg(unix)]
+#[cfg_attr(not(test), expect(dead_code, reason = "asked by the commands of owners"))]
+mod terminal;
 mod up;
 
 use std::process::ExitCode;
@@ -54,6 +57,9 @@ enum Command {
     /// Run the sample MCP server on standard input and output.
     #[command(name = "sample-server")]
     SampleServer,
+    /// End what a Computer leaves behind when it is killed. Computers start it by themselves.
+    #[command(hide = true)]
+    Guard,
 }
 
 impl Command {
@@ -62,15 +68,27 @@ impl Command {
     fn log_defaults(&self) -> LogDefaults {
         match self {
             Self::Server(args) => args.log_defaults(),
-            Self::Computer(_) => LogDefaults::at("info"),
-            Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer => LogDefaults::at("warn"),
+            Self::Computer(args) if args.stays() => LogDefaults::at("info"),
+            Self::Computer(_) | Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => {
+                LogDefaults::at("warn")
+            }
         }
     }
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let cli = Cli::parse();
+    if matches!(cli.command, Command::Guard) {
+        // No threads, no logs: it must not depend on anything that can fail together with its Computer.
+        return a2c_computer::guard();
+    }
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run(cli)),
+        Err(error) => output::fail(&anyhow::Error::new(error).context("cannot start")),
+    }
+}
+
+async fn run(cli: Cli) -> ExitCode {
     let (log_format, log) = match cli.logging.start(&cli.command.log_defaults()) {
         Ok(started) => started,
         Err(error) => return output::fail(&error),
@@ -82,6 +100,7 @@ async fn main() -> ExitCode {
         Command::Agent(args) => agent::run(args).await,
         Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,
+        Command::Guard => Ok(a2c_computer::guard()),
     };
     outcome.unwrap_or_else(|error| match log_format.tells_machines() {
         true => output::log_failure(&error),

@@ -74,6 +74,18 @@ pub(crate) fn tool_result(result: &CallToolResult) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes the contents of a resource: text as it is, anything else as JSON.
+pub(crate) fn contents(contents: &[serde_json::Value]) -> anyhow::Result<()> {
+    for part in contents {
+        match part["text"].as_str() {
+            Some(text) if std::io::stdout().is_terminal() => line(&printable(text)),
+            Some(text) => line(text),
+            None => json(part)?,
+        }
+    }
+    Ok(())
+}
+
 /// Writes rows as aligned columns.
 pub(crate) fn table(rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -86,7 +98,7 @@ pub(crate) fn table(rows: &[Vec<String>]) {
 }
 
 /// A text from elsewhere that cannot steer a terminal: control characters are spelt out.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

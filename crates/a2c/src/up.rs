@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use serde_json::{Map, Value};
 
-use crate::{agent, output, stop};
+use crate::{agent, computer, output, stop};
 
 /// The exit code of a command that was interrupted.
 const INTERRUPTED: u8 = 130;
@@ -74,13 +74,13 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
     let may_run = args.config.is_none() || args.yes;
     let mut stop = std::pin::pin!(stop::requested()?);
     let hub = Hub::start(HubConfig::on(args.listen)).await?;
-    let options = ComputerOptions {
-        link: LinkOptions::new(hub.url()),
-        seat: Seat { office: args.office.clone(), name: args.name.clone() },
-        config,
-        confirmation: if may_run { Confirmation::Allow } else { Confirmation::Refuse },
-    };
-    let Some(computer) = Computer::start_unless(options, &mut stop).await? else {
+    let seat = Seat { office: args.office.clone(), name: args.name.clone() };
+    let mut options = ComputerOptions::new(LinkOptions::new(hub.url()), seat, config);
+    if may_run {
+        options.confirmation = Confirmation::Allow;
+    }
+    options.guardian = Some(computer::guardian()?);
+    let Some(running) = Computer::start_unless(options, &mut stop).await? else {
         hub.shutdown().await;
         return Ok(ExitCode::from(INTERRUPTED));
     };
@@ -95,7 +95,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     };
-    computer.stop().await;
+    running.stop().await;
     hub.shutdown().await;
     outcome
 }

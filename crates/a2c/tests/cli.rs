@@ -71,9 +71,9 @@ fn a_stopped_computer_leaves_its_seat_and_no_process() {
     let hub = hub();
     let (mut desk, _config) = computer(&hub, "o");
     let started = children(desk.pid());
-    assert_eq!(started.len(), 1, "the sample server runs");
+    assert_eq!(started.len(), 2, "the sample server and the guardian run");
     assert!(desk.terminate().success());
-    assert!(started.iter().all(|pid| !runs(*pid)), "the sample server still runs");
+    assert!(started.iter().all(|pid| !runs(*pid)), "a process still runs");
     assert_eq!(agent(&hub, "o", &["members"]).ok(), "agent  a2c  0.2.0\n");
     agent(&hub, "o", &["tools", "desk"]).fails_saying(&["desk", "not found", "404"]);
 }
@@ -178,7 +178,7 @@ fn bad_input_names_the_thing_and_the_remedy() {
         run(&["computer", "--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg()])
             .fails_saying(&[parts, &["computer.json"]].concat());
     };
-    check("{", &["EOF"]);
+    check("{", &["is not JSON"]);
     check(r#"{"servers": {"x": {"type": "pipe"}}}"#, &["servers.x", "pipe", "stdio"]);
     check("{}", &["servers", "mcpServers"]);
     run(&["computer", "--url", hub.address(), "--office", "o", "--name", "d", "--config", "/nonexistent.json"])

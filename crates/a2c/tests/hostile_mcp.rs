@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2c_agent::{Agent, News, RequestError};
+use a2c_agent::{Agent, News};
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, ServerState};
 use a2c_hub::{Hub, HubConfig};
@@ -33,12 +33,14 @@ impl Stage {
             "mcpServers": {"hostile": hostile, "sample": sample}
         });
         let hub = Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.unwrap();
-        let computer = Computer::start(ComputerOptions {
-            link: LinkOptions::new(hub.url()),
-            seat: Seat { office: "o".into(), name: "desk".into() },
-            config: ComputerConfig::parse(&config.to_string()).unwrap(),
-            confirmation: Confirmation::Allow,
-        })
+        let computer = Computer::start(
+            ComputerOptions::new(
+                LinkOptions::new(hub.url()),
+                Seat { office: "o".into(), name: "desk".into() },
+                ComputerConfig::parse(&config.to_string()).unwrap(),
+            )
+            .confirmation(Confirmation::Allow),
+        )
         .await
         .unwrap();
         let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.unwrap();
@@ -131,8 +133,9 @@ async fn a_server_that_dies_is_noticed_though_its_child_keeps_its_output_open() 
     let ServerState::Failed { reason } = stage.state() else { panic!("{:?}", stage.state()) };
     assert!(reason.contains("exit status: 7"), "{reason}");
     until("the end of the server's child", || !runs(pid_in(&file))).await;
+    // It is going to be started again: its tools are shown as they were.
     let listed = stage.agent.tools("desk").await.unwrap();
-    assert!(!listed.iter().any(|t| t.name == "die"), "the tools of a dead server are listed");
+    assert!(listed.iter().any(|t| t.name == "die"), "the tools of a server that will be back are not listed");
     stage.others_are_well().await;
     stage.end().await;
 }
@@ -184,14 +187,21 @@ async fn a_tool_list_without_end_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sixteen_mebibytes_pass_and_more_is_refused_by_name() {
+async fn sixteen_mebibytes_pass_and_more_is_read_page_by_page() {
     let stage = Stage::new(&["big"], &json!({})).await;
     let call = async |bytes: usize| stage.agent.call_tool("desk", "tool", json!({ "bytes": bytes }), PATIENCE).await;
     assert_eq!(call(16 << 20).await.unwrap().text().len(), 16 << 20);
-    match call(17 << 20).await {
-        Err(RequestError::Refused(error)) => assert_eq!(error.code, ErrorCode::LimitExceeded),
-        other => panic!("{:?}", other.map(|result| result.text().len())),
+    let shown = call(17 << 20).await.unwrap();
+    assert!(shown.text().len() < 1 << 20, "{} bytes are shown", shown.text().len());
+    let about = &shown.meta["a2c_result"];
+    assert_eq!(about["size"], 17 << 20);
+    let (mut next, mut read) = (about["uri"].as_str().map(str::to_owned), 0);
+    while let Some(uri) = next {
+        let contents = stage.agent.read_resource("desk", &uri).await.unwrap();
+        read += contents[0]["text"].as_str().unwrap().len();
+        next = contents[0]["_meta"]["next"].as_str().map(str::to_owned);
     }
+    assert_eq!(read, 17 << 20);
     stage.others_are_well().await;
     stage.end().await;
 }

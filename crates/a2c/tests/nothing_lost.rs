@@ -76,12 +76,14 @@ async fn no_join_in_the_instant_of_connecting_is_lost() {
 async fn no_answer_is_lost() {
     let hub = start_hub().await;
     let config = json!({"mcpServers": {"sample": {"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]}}});
-    let computer = Computer::start(ComputerOptions {
-        link: LinkOptions::new(hub.url()),
-        seat: Seat { office: "o".into(), name: "desk".into() },
-        config: ComputerConfig::parse(&config.to_string()).unwrap(),
-        confirmation: Confirmation::Allow,
-    })
+    let computer = Computer::start(
+        ComputerOptions::new(
+            LinkOptions::new(hub.url()),
+            Seat { office: "o".into(), name: "desk".into() },
+            ComputerConfig::parse(&config.to_string()).unwrap(),
+        )
+        .confirmation(Confirmation::Allow),
+    )
     .await
     .expect("the computer starts");
     let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.expect("connected");

@@ -24,12 +24,14 @@ async fn start_hub() -> Hub {
 
 async fn start_computer(hub: &Hub) -> Result<Computer, StartError> {
     let config = json!({"mcpServers": {"sample": {"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]}}});
-    Computer::start(ComputerOptions {
-        link: LinkOptions::new(hub.url()),
-        seat: seat("desk"),
-        config: ComputerConfig::parse(&config.to_string()).unwrap(),
-        confirmation: Confirmation::Allow,
-    })
+    Computer::start(
+        ComputerOptions::new(
+            LinkOptions::new(hub.url()),
+            seat("desk"),
+            ComputerConfig::parse(&config.to_string()).unwrap(),
+        )
+        .confirmation(Confirmation::Allow),
+    )
     .await
 }
 
@@ -209,12 +211,14 @@ async fn what_leaves_the_computer_is_redacted() {
         "servers": {"sample": {"type": "stdio", "server_parameters": {
             "command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"], "env": {"A": "s3cret", "B": "${input:key}"}}}}
     });
-    let computer = Computer::start(ComputerOptions {
-        link: LinkOptions::new(hub.url()),
-        seat: seat("desk"),
-        config: ComputerConfig::parse(&config.to_string()).unwrap(),
-        confirmation: Confirmation::Allow,
-    })
+    let computer = Computer::start(
+        ComputerOptions::new(
+            LinkOptions::new(hub.url()),
+            seat("desk"),
+            ComputerConfig::parse(&config.to_string()).unwrap(),
+        )
+        .confirmation(Confirmation::Allow),
+    )
     .await
     .unwrap();
     let (agent, _news) = start_agent(&hub).await;

@@ -1,4 +1,4 @@
-"""An MCP server of the `mcp` package over HTTP: `mcp_http.py MODE`, where MODE is `stateful`, `stateless`, `json`
+"""An MCP server of the `mcp` package over HTTP: `mcp_http.py MODE [PORT]`, where MODE is `stateful`, `stateless`, `json`
 (streamable HTTP with each of its ways to answer) or `sse`.
 
 Prints `ready http://127.0.0.1:PORT` and, for every request, `request METHOD PATH` with the headers the tests look at.
@@ -28,13 +28,6 @@ def echo(text: str) -> str:
 def long(megabytes: int) -> str:
     """A text of that many megabytes."""
     return "x" * (megabytes << 20)
-
-
-@server.tool()
-async def slow(seconds: float) -> str:
-    """Answers after that time."""
-    await asyncio.sleep(seconds)
-    return "done"
 
 
 @server.tool()
@@ -76,7 +69,7 @@ async def follow_orders() -> None:
 
 
 async def main() -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0))
     app = server.sse_app() if MODE == "sse" else server.streamable_http_app()
     web = uvicorn.Server(uvicorn.Config(watched(app), log_level="error", timeout_graceful_shutdown=1))
     orders = asyncio.create_task(follow_orders())

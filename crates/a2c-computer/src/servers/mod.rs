@@ -1,66 +1,152 @@
-//! The MCP servers of a Computer, each supervised on its own.
+//! The MCP servers of a Computer, each supervised on its own: one that is sick, slow or hostile hurts no other.
+//!
+//! `supervisor` brings one server up and keeps it up, over `process` (standard streams) or `upstream` (HTTP);
+//! `conversation` is the MCP talk with it; `server` is what everybody else holds.
 
-pub(crate) mod connection;
-mod process;
+mod backoff;
+pub(crate) mod calling;
+mod conversation;
+pub(crate) mod log;
+mod paging;
+pub(crate) mod process;
+mod progress;
+pub(crate) mod server;
 pub(crate) mod state;
-#[cfg_attr(not(test), expect(dead_code, reason = "wired in by the core"))]
+mod supervisor;
 pub(crate) mod upstream;
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use a2c_protocol::config::McpServerConfig;
+use tokio::sync::Notify;
 
-use crate::config::ComputerConfig;
-use connection::{Change, Connection};
+use crate::inputs::Inputs;
+use process::family::Family;
+use process::guardian::Guardian;
+use server::Server;
+use upstream::oauth::TokenStore;
 
 /// How often it is said which servers are waited for.
 const NOTICE: Duration = Duration::from_secs(5);
 
+/// What every server of a Computer needs from it.
+pub(crate) struct Surroundings {
+    pub(crate) inputs: Inputs,
+    /// Whose processes the servers are.
+    pub(crate) family: Family,
+    /// Who ends them when we cannot.
+    pub(crate) guardian: Option<Guardian>,
+    pub(crate) tokens: Option<Arc<dyn TokenStore>>,
+    pub(crate) limits: ServerLimits,
+    /// Rung when a state, a tool list or a rule is not what it was.
+    pub(crate) changed: Notify,
+}
+
+/// How patient a Computer is with its servers.
+#[derive(Debug, Clone)]
+pub struct ServerLimits {
+    /// How long a server may take to start and list its tools.
+    pub start: Duration,
+    /// How long a call may go without a word of progress, within the Agent's own limit; `None` for as long as that.
+    pub idle: Option<Duration>,
+    /// How the health of a server that runs is checked.
+    pub health: Health,
+}
+
+/// How the health of a server is checked: by MCP pings.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// The pause between two pings.
+    pub every: Duration,
+    /// How long an answer may take.
+    pub limit: Duration,
+    /// After how many unanswered pings in a row the server is started anew.
+    pub misses: u32,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        let health = Health { every: Duration::from_secs(30), limit: Duration::from_secs(10), misses: 3 };
+        Self { start: Duration::from_secs(60), idle: None, health }
+    }
+}
+
 /// All servers of a Computer.
 pub(crate) struct Servers {
-    connections: BTreeMap<String, Connection>,
+    surroundings: Arc<Surroundings>,
+    by_name: RwLock<BTreeMap<String, Arc<Server>>>,
 }
 
 impl Servers {
-    /// Starts every server at the same time.
-    pub(crate) fn start(config: &ComputerConfig, changes: &mpsc::UnboundedSender<Change>) -> Self {
-        let start = |(name, server): (&String, &_)| {
-            (name.clone(), Connection::start(Clone::clone(server), &config.inputs, changes.clone()))
-        };
-        Self { connections: config.servers.iter().map(start).collect() }
+    pub(crate) fn new(surroundings: Arc<Surroundings>) -> Self {
+        Self { surroundings, by_name: RwLock::default() }
     }
 
-    /// Waits until every server is ready, or will not be, and says from time to time for whom it waits.
+    /// Takes a server on and starts it, unless there is one of that name.
+    pub(crate) fn add(&self, config: McpServerConfig) -> Result<Arc<Server>, NameTaken> {
+        let mut servers = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
+        if servers.contains_key(&config.name) {
+            return Err(NameTaken { name: config.name });
+        }
+        let name = config.name.clone();
+        let server = Arc::new(Server::start(config, self.surroundings.clone()));
+        servers.insert(name, server.clone());
+        drop(servers);
+        self.surroundings.changed.notify_one();
+        Ok(server)
+    }
+
+    /// Takes a server out; it is for the caller to wait for its end.
+    pub(crate) fn remove(&self, name: &str) -> Option<Arc<Server>> {
+        let server = self.by_name.write().unwrap_or_else(PoisonError::into_inner).remove(name)?;
+        server.dismiss();
+        self.surroundings.changed.notify_one();
+        Some(server)
+    }
+
+    /// One server.
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<Server>> {
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// All servers, in the order of their names.
+    pub(crate) fn all(&self) -> Vec<(String, Arc<Server>)> {
+        let servers = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
+        servers.iter().map(|(name, server)| (name.clone(), server.clone())).collect()
+    }
+
+    /// Waits until every server is ready, or is known not to be, and says from time to time for whom it waits.
     pub(crate) async fn settled(&self) {
+        let servers = self.all();
         let all = async {
-            for connection in self.connections.values() {
-                connection.settled().await;
+            for (_, server) in &servers {
+                server.settled().await;
             }
         };
         let mut all = std::pin::pin!(all);
         while tokio::time::timeout(NOTICE, &mut all).await.is_err() {
-            let starting: Vec<_> =
-                self.iter().filter(|(_, server)| !server.state().is_settled()).map(|(name, _)| name).collect();
-            tracing::info!(servers = starting.join(", "), "still waiting for MCP servers to start");
+            let starting = servers.iter().filter(|(_, server)| !server.state().is_settled());
+            let names: Vec<_> = starting.map(|(name, _)| name.as_str()).collect();
+            tracing::info!(servers = names.join(", "), "still waiting for MCP servers to start");
         }
     }
 
-    /// One server.
-    pub(crate) fn get(&self, name: &str) -> Option<&Connection> {
-        self.connections.get(name)
-    }
-
-    /// All servers, by name.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Connection)> {
-        self.connections.iter().map(|(name, connection)| (name.as_str(), connection))
-    }
-
-    /// Stops every server at the same time and waits until all processes are gone.
+    /// Ends every server at the same time and waits until all processes are gone.
     pub(crate) async fn stop(&self) {
-        self.connections.values().for_each(Connection::stop);
-        for connection in self.connections.values() {
-            connection.ended().await;
+        let servers = std::mem::take(&mut *self.by_name.write().unwrap_or_else(PoisonError::into_inner));
+        servers.values().for_each(|server| server.dismiss());
+        for server in servers.values() {
+            server.gone().await;
         }
     }
+}
+
+/// There is a server of that name already.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there already is an MCP server named '{name}': choose another name, or change that one")]
+pub struct NameTaken {
+    /// Which name.
+    pub name: String,
 }

@@ -1,80 +1,126 @@
 //! Running a tool: from a public name to a result. Failures are results too, with their code in the metadata.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
 use a2c_protocol::trace::TraceContext;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::gate::{self, Confirmation};
-use super::listing::{Listed, Offer, list};
-use crate::servers::Servers;
-use crate::servers::connection::CallFailure;
+use super::confirm::{CallToConfirm, Unconfirmed};
+use super::gate;
+use super::history::PastCall;
+use super::large::A2C_RESULT;
+use super::remap::Program;
+use super::toolbox::Listed;
+use crate::machine::Machine;
+use crate::servers::calling::{CallFailure, McpCall};
+use crate::servers::upstream::RefusalKind;
 
 /// Meta: the error of the MCP server as it sent it, `{code, message, data?}`.
 const MCP_ERROR: &str = "mcp_error";
+/// Meta: what the owner of the computer can do about a refused authorisation.
+const AUTH_HINT: &str = "auth_hint";
 
-/// Every tool that is not forbidden. Names do not depend on which servers happen to run.
-fn named(servers: &Servers) -> Vec<Listed> {
-    let configured = servers.iter().filter(|(_, server)| !server.config().disabled);
-    let offers: Vec<_> =
-        configured.map(|(_, server)| Offer { config: server.config(), tools: server.tools() }).collect();
-    list(&offers)
-}
-
-/// Every tool an Agent may see: those of servers that run, or are about to.
-pub(crate) fn listed(servers: &Servers) -> Vec<Listed> {
-    let mut tools = named(servers);
-    tools.retain(|tool| servers.get(&tool.server).is_some_and(|server| !server.state().is_over()));
-    tools
-}
+/// Meta: what the owner's VRL program made of the result, a JSON string.
+const RESHAPED: &str = "a2c_vrl_transformed";
 
 /// What is to be run.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Wanted {
+    pub(crate) caller: Caller,
     /// The tool, by its public name.
-    pub(crate) tool: &'a str,
+    pub(crate) tool: String,
     pub(crate) params: Map<String, Value>,
     pub(crate) limit: Duration,
     /// The trace that the call is part of.
     pub(crate) trace: Option<TraceContext>,
 }
 
+/// Who calls.
+pub(crate) enum Caller {
+    /// An Agent of the office.
+    Agent(String),
+    /// The owner of the computer, who need not be asked.
+    Owner,
+}
+
 /// Runs a tool.
-pub(crate) async fn run(
-    servers: &Servers,
-    wanted: Wanted<'_>,
-    confirmation: Confirmation,
-    cancel: &CancellationToken,
-) -> CallToolResult {
-    let Wanted { tool: name, params, limit, trace } = wanted;
-    let Some(tool) = named(servers).into_iter().find(|t| t.name == name) else {
-        return not_listed(servers, name);
-    };
-    let failure = |code, message: &str| {
-        CallToolResult::failure(code, message).with_meta(CallToolResult::MCP_SERVER, tool.server.as_str())
-    };
-    if !gate::may_run(tool.meta.as_ref(), confirmation) {
-        let message = format!("tool '{name}' needs a confirmation: its owner has not set auto_apply for it");
-        return failure(ErrorCode::ToolNeedsConfirmation, &message);
+pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &CancellationToken) -> CallToolResult {
+    let Wanted { caller, tool: name, params, limit, trace } = wanted;
+    let begin = Instant::now();
+    let toolbox = machine.tools.toolbox();
+    let Some(tool) = toolbox.find(&name) else { return unknown(machine, &name) };
+    if let Some(hidden) = tool.hidden {
+        return failure(tool, ErrorCode::ToolForbidden, &hidden.explain(&name));
     }
-    let Some(server) = servers.get(&tool.server) else { return not_listed(servers, name) };
-    match server.call(&tool.tool.name, params, limit, trace, cancel).await {
-        Ok(result) => to_wire(&result, &tool.server),
+    if let (Caller::Agent(agent), false) = (caller, gate::runs_unasked(tool.meta.as_ref())) {
+        let question = question(agent, tool, &params);
+        if let Err(unconfirmed) = machine.confirmation.decide(question, limit, cancel).await {
+            let explained = unconfirmed.explain(&name);
+            return match unconfirmed {
+                Unconfirmed::Cancelled => cancelled(tool, &explained),
+                _ => failure(tool, ErrorCode::ToolNeedsConfirmation, &explained),
+            };
+        }
+    }
+    let Some(server) = machine.servers.get(tool.server()) else { return unknown(machine, &name) };
+    let limit_left = limit.saturating_sub(begin.elapsed());
+    let start = Instant::now();
+    let reshaping = server.remap().map(|program| (program, params.clone()));
+    let call = McpCall { tool: &tool.tool().name, arguments: params, limit: limit_left, trace };
+    let mut result = match server.call(call, cancel).await {
+        Ok(result) => to_wire(&result, tool.server()),
+        Err(problem) => explain(tool, problem, limit),
+    };
+    if let Some((program, params)) = reshaping {
+        result = reshape(program, tool, params, result).await;
+    }
+    server.counts().called(result.is_error);
+    machine.history.record(PastCall {
+        server: tool.server().into(),
+        tool: name.as_str().into(),
+        at: SystemTime::now(),
+        duration: start.elapsed(),
+        failed: result.is_error,
+    });
+    result
+}
+
+fn question(agent: String, tool: &Listed, params: &Map<String, Value>) -> CallToConfirm {
+    CallToConfirm {
+        agent,
+        server: tool.server().to_owned(),
+        tool: tool.name.clone(),
+        description: tool.tool().description.as_deref().unwrap_or_default().to_owned(),
+        arguments: params.clone(),
+    }
+}
+
+fn explain(tool: &Listed, problem: CallFailure, limit: Duration) -> CallToolResult {
+    let (name, server) = (&tool.name, tool.server());
+    match problem {
         // Why it does not run is for the owner: what a server writes may hold what nobody else should see.
-        Err(CallFailure::NotReady) => {
-            failure(ErrorCode::ToolFailed, &format!("MCP server '{}' is not running", tool.server))
+        CallFailure::NotRunning => {
+            failure(tool, ErrorCode::ToolFailed, &format!("MCP server '{server}' is not running"))
         }
-        Err(CallFailure::Timeout) => {
-            let message = format!("tool '{name}' did not finish within {} s", limit.as_secs());
-            failure(ErrorCode::ToolTimeout, &message).with_meta(CallToolResult::TIMEOUT, true)
+        CallFailure::Timeout => timed_out(tool, &format!("tool '{name}' did not finish within {} s", limit.as_secs())),
+        CallFailure::Idle(idle) => {
+            timed_out(tool, &format!("tool '{name}' reported no progress for {} s", idle.as_secs_f64()))
         }
-        Err(CallFailure::Cancelled) => failure(ErrorCode::ToolFailed, &format!("tool '{name}' was cancelled"))
-            .with_meta(CallToolResult::CANCELLED, true),
-        Err(CallFailure::Failed(reason)) => failure(ErrorCode::ToolFailed, &reason),
-        Err(CallFailure::Refused(error)) => {
-            let mut result = failure(ErrorCode::ToolFailed, &error.message);
+        CallFailure::Cancelled => cancelled(tool, &format!("tool '{name}' was cancelled")),
+        CallFailure::Failed(reason) => failure(tool, ErrorCode::ToolFailed, &reason),
+        CallFailure::Unauthorised(refusal) => {
+            let (code, what) = match refusal.kind {
+                RefusalKind::Required => (ErrorCode::UpstreamAuthorizationRequired, "wants somebody to sign in"),
+                RefusalKind::Failed => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
+            };
+            failure(tool, code, &format!("MCP server '{server}' {what}"))
+                .with_meta(AUTH_HINT, json!({ "message": refusal.hint }))
+        }
+        CallFailure::Refused(error) => {
+            let mut result = failure(tool, ErrorCode::ToolFailed, &error.message);
             if let Ok(details) = serde_json::to_value(&error) {
                 result.meta.insert(MCP_ERROR.into(), details);
             }
@@ -83,10 +129,43 @@ pub(crate) async fn run(
     }
 }
 
-/// A forbidden tool says so; anything else, tools of a server that is switched off included, is simply not there.
-fn not_listed(servers: &Servers, name: &str) -> CallToolResult {
-    let owner = servers.iter().find(|(_, server)| gate::is_forbidden(server.config(), name));
-    match owner {
+fn failure(tool: &Listed, code: ErrorCode, message: &str) -> CallToolResult {
+    CallToolResult::failure(code, message).with_meta(CallToolResult::MCP_SERVER, tool.server())
+}
+
+fn timed_out(tool: &Listed, message: &str) -> CallToolResult {
+    failure(tool, ErrorCode::ToolTimeout, message).with_meta(CallToolResult::TIMEOUT, true)
+}
+
+fn cancelled(tool: &Listed, message: &str) -> CallToolResult {
+    failure(tool, ErrorCode::ToolFailed, message).with_meta(CallToolResult::CANCELLED, true)
+}
+
+/// Adds what the owner's program makes of a result. A program that fails changes nothing.
+async fn reshape(
+    program: Program,
+    tool: &Listed,
+    params: Map<String, Value>,
+    result: CallToolResult,
+) -> CallToolResult {
+    let (name, server) = (tool.name.clone(), tool.server());
+    let kept = Arc::new(result);
+    let read = kept.clone();
+    // It may compute for seconds.
+    let outcome = tokio::task::spawn_blocking(move || program.apply_to_call(&name, &params, &read)).await;
+    let result = Arc::unwrap_or_clone(kept);
+    match outcome {
+        Ok(Ok(reshaped)) => return result.with_meta(RESHAPED, reshaped),
+        Ok(Err(problem)) => tracing::warn!(server, tool = tool.name, problem, "a result was not reshaped"),
+        Err(error) => tracing::error!(server, tool = tool.name, %error, "a result was not reshaped"),
+    }
+    result
+}
+
+/// A tool of that name is not there; one that the owner forbids says so even before its server has been started.
+fn unknown(machine: &Machine, name: &str) -> CallToolResult {
+    let forbids = |server: &crate::servers::server::Server| server.config().forbidden_tools.iter().any(|f| f == name);
+    match machine.servers.all().into_iter().find(|(_, server)| forbids(server)) {
         Some((server, _)) => CallToolResult::failure(ErrorCode::ToolForbidden, &format!("tool '{name}' is forbidden"))
             .with_meta(CallToolResult::MCP_SERVER, server),
         None => CallToolResult::failure(ErrorCode::ToolNotFound, &format!("there is no tool named '{name}'")),
@@ -99,11 +178,19 @@ fn to_wire(result: &rmcp::model::CallToolResult, server: &str) -> CallToolResult
     let mut wire = match wire {
         Ok(wire) => wire,
         Err(e) => {
-            return CallToolResult::failure(ErrorCode::ToolFailed, &format!("the result cannot be passed on: {e}"));
+            return CallToolResult::failure(ErrorCode::ToolFailed, &format!("the result cannot be passed on: {e}"))
+                .with_meta(CallToolResult::MCP_SERVER, server);
         }
     };
     // What these mean is ours to say: a server must not pass for another, or its answer for our own.
-    for reserved in [CallToolResult::MCP_SERVER, CallToolResult::TIMEOUT, CallToolResult::CANCELLED] {
+    for reserved in [
+        CallToolResult::MCP_SERVER,
+        CallToolResult::TIMEOUT,
+        CallToolResult::CANCELLED,
+        AUTH_HINT,
+        A2C_RESULT,
+        RESHAPED,
+    ] {
         wire.meta.remove(reserved);
     }
     if wire.is_error {

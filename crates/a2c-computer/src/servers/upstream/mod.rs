@@ -9,7 +9,7 @@
 mod events;
 mod fault;
 mod mend;
-pub(crate) mod oauth;
+pub mod oauth;
 mod outgoing;
 mod refusal;
 pub(crate) mod sse;
@@ -19,7 +19,8 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use refusal::{Refusal, RefusalKind, refusal};
+pub(crate) use refusal::Refusal;
+pub(crate) use refusal::{RefusalKind, refusal};
 
 /// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
 const MESSAGE_LIMIT: usize = 64 << 20;

@@ -67,6 +67,18 @@ impl Access {
         Refusal { kind: RefusalKind::Failed, hint }
     }
 
+    /// A sign-in is over, and renewing it failed in a way that may pass.
+    pub(crate) fn not_renewed(&self) -> Refusal {
+        let hint = match self {
+            Self::Headers => "its authorisation cannot be renewed now; try again later".into(),
+            Self::SignIn(name) => format!(
+                "the sign-in cannot be renewed now; try again later, or sign in again on the computer: \
+                 a2c computer login {name}"
+            ),
+        };
+        Refusal { kind: RefusalKind::Failed, hint }
+    }
+
     /// A sign-in is over and cannot be renewed.
     pub(crate) fn over(&self) -> Refusal {
         let hint = match self {

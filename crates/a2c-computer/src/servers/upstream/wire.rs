@@ -52,6 +52,18 @@ pub(crate) struct Settings {
     pub(crate) access: Access,
 }
 
+impl Settings {
+    /// How long the head of the answer is waited for. A server may run the whole call before it sends one.
+    fn patience(&self, message: &ClientJsonRpcMessage) -> Duration {
+        match message {
+            ClientJsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::CallToolRequest(_)) => {
+                self.timeout.max(self.idle)
+            }
+            _ => self.timeout,
+        }
+    }
+}
+
 impl Wire {
     pub(crate) fn new(settings: Settings) -> Self {
         Self(Arc::new(settings))
@@ -78,17 +90,6 @@ impl Wire {
         }
     }
 
-    /// How long the head of the answer is waited for. A server may run the whole call before it sends one.
-    fn patience(&self, message: &ClientJsonRpcMessage) -> Duration {
-        let Settings { timeout, idle, .. } = *self.0;
-        match message {
-            ClientJsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::CallToolRequest(_)) => {
-                timeout.max(idle)
-            }
-            _ => timeout,
-        }
-    }
-
     async fn post(
         &self,
         message: ClientJsonRpcMessage,
@@ -98,7 +99,7 @@ impl Wire {
         let text = serde_json::to_vec(&message)?;
         let mut request = Outgoing::post(self.0.url.clone(), text.into());
         add(&mut request.headers, headers, session.as_deref())?;
-        let response = self.send(request, self.patience(&message)).await.map_err(StreamableHttpError::Client)?;
+        let response = self.send(request, self.0.patience(&message)).await.map_err(StreamableHttpError::Client)?;
         let asked = match message {
             ClientJsonRpcMessage::Request(request) => Some(request.id),
             _ => None,
@@ -272,5 +273,28 @@ impl StreamableHttpClient for Wire {
         headers: Headers,
     ) -> Outcome<Events> {
         self.listen(session, last, headers).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::servers::upstream::outgoing;
+
+    #[test]
+    fn a_call_may_take_longer_than_an_ordinary_request() {
+        let url: Url = "http://h/mcp".parse().unwrap();
+        let [timeout, idle] = [1, 300].map(Duration::from_secs);
+        let client = outgoing::client(&url, HeaderMap::new(), timeout).unwrap();
+        let access = Access::Headers;
+        let settings = Settings { url, client, timeout, idle, ends_session: true, bearer: None, access };
+        for (method, params, patience) in [
+            ("tools/call", serde_json::json!({"name": "any"}), idle),
+            ("tools/list", serde_json::json!({}), timeout),
+            ("ping", serde_json::json!({}), timeout),
+        ] {
+            let message = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            assert_eq!(settings.patience(&serde_json::from_value(message).unwrap()), patience, "{method}");
+        }
     }
 }

@@ -24,4 +24,9 @@ impl StoreError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
+
+    /// The message alone, for errors that hold a text.
+    pub(super) fn into_message(self) -> String {
+        self.message
+    }
 }

@@ -16,7 +16,7 @@ async fn every_way_to_answer_works() {
         let peer = script("mcp_http.py", &[mode]);
         let client = connect_to(&peer, mode).await;
         let names: Vec<_> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
-        assert_eq!(names, ["echo", "long", "slow", "grow"], "{mode}");
+        assert_eq!(names, ["echo", "long", "grow"], "{mode}");
         echoes(&client).await;
         let long = call(client.peer(), "long", json!({"megabytes": 3})).await.unwrap();
         assert_eq!(text(&long).len(), 3 << 20, "{mode}");
@@ -120,15 +120,6 @@ async fn a_slash_too_many_is_followed_within_the_origin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_may_take_longer_than_an_ordinary_request() {
-    let peer = script("mcp_http.py", &["json"]);
-    let parameters = StreamableParameters { timeout: seconds(5.0), ..streamable_at(format!("{}/mcp", peer.address())) };
-    let client = connect(streamable::open("demo", &parameters, None).unwrap()).await.unwrap();
-    let result = call(client.peer(), "slow", json!({"seconds": 6.0})).await.unwrap();
-    assert_eq!(text(&result), "done");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_lost_event_stream_is_the_end_of_the_connection() {
     let mut peer = script("mcp_http.py", &["sse"]);
     let mut transport = sse::open(&sse_at(format!("{}/sse", peer.address()))).unwrap();
@@ -137,4 +128,16 @@ async fn a_lost_event_stream_is_the_end_of_the_connection() {
     let last: Option<ServerJsonRpcMessage> =
         tokio::time::timeout(PATIENCE, transport.receive()).await.expect("an end in time");
     assert!(last.is_none(), "{last:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_a_restarted_server_has_forgotten_is_begun_anew() {
+    let mut peer = script("mcp_http.py", &["stateful"]);
+    let client = connect_to(&peer, "stateful").await;
+    let port = peer.address().rsplit(':').next().unwrap().to_owned();
+    peer.kill();
+    let error = call(client.peer(), "echo", json!({"text": "x"})).await.unwrap_err();
+    assert!(error.to_string().contains("cannot be reached"), "{error}");
+    let _peer = script("mcp_http.py", &["stateful", &port]);
+    echoes(&client).await;
 }

@@ -10,22 +10,22 @@ use tokio::sync::mpsc;
 use super::*;
 
 /// A request that came in.
-struct Asked {
+pub(super) struct Asked {
     /// The method and the path.
-    line: String,
+    pub(super) line: String,
     body: Value,
     stream: TcpStream,
 }
 
 impl Asked {
     /// Answers with a whole response.
-    async fn answer(mut self, status: &str, head: &str, body: &str) {
+    pub(super) async fn answer(mut self, status: &str, head: &str, body: &str) {
         let length = body.len();
         let text = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n{head}\r\n{body}");
         let _ = self.stream.write_all(text.as_bytes()).await;
     }
 
-    async fn json(self, body: &Value) {
+    pub(super) async fn json(self, body: &Value) {
         self.answer("200 OK", "content-type: application/json\r\n", &body.to_string()).await;
     }
 
@@ -38,7 +38,7 @@ impl Asked {
 }
 
 /// Listens and hands out the requests; gives the address.
-async fn listen() -> (String, mpsc::UnboundedReceiver<Asked>) {
+pub(super) async fn listen() -> (String, mpsc::UnboundedReceiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (sender, requests) = mpsc::unbounded_channel();

@@ -2,6 +2,7 @@
 
 mod foreign;
 mod hostile;
+mod oauth;
 mod refused;
 
 use std::collections::BTreeMap;
@@ -20,8 +21,8 @@ use super::{sse, streamable};
 
 type Client = RunningService<RoleClient, ()>;
 
-/// How long anything may take that ought to happen.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long anything may take that ought to happen, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A Python script of the interop tests, once it is ready.
 fn script(name: &str, arguments: &[&str]) -> Peer {
@@ -38,14 +39,14 @@ fn streamable_at(url: String) -> StreamableParameters {
     StreamableParameters {
         url,
         headers: None,
-        timeout: seconds(30.0),
+        timeout: seconds(120.0),
         sse_read_timeout: seconds(300.0),
         terminate_on_close: true,
     }
 }
 
 fn sse_at(url: String) -> SseParameters {
-    SseParameters { url, headers: None, timeout: 30.0, sse_read_timeout: 300.0 }
+    SseParameters { url, headers: None, timeout: 120.0, sse_read_timeout: 300.0 }
 }
 
 fn headers(given: &[(&str, &str)]) -> Option<BTreeMap<String, String>> {
@@ -75,6 +76,12 @@ async fn call(peer: &McpPeer<RoleClient>, tool: &str, arguments: Value) -> Resul
 /// The text of a result.
 fn text(result: &CallToolResult) -> String {
     serde_json::to_value(result).unwrap()["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Tells a script what to do and waits until it does.
+fn order(peer: &mut Peer, order: &str) {
+    peer.write_line(order);
+    peer.line_where(PATIENCE, |line| line == format!("now {order}"));
 }
 
 async fn echoes(client: &Client) {

@@ -10,11 +10,6 @@ use super::*;
 /// The kinds that the statuses stand for.
 const KINDS: [(&str, RefusalKind); 2] = [("401", RefusalKind::Required), ("403", RefusalKind::Failed)];
 
-fn order(peer: &mut Peer, order: &str) {
-    peer.write_line(order);
-    peer.line_where(PATIENCE, |line| line == format!("now {order}"));
-}
-
 fn check(error: &(dyn Error + 'static), kind: RefusalKind, mode: &str) {
     let refusal = refusal(error).unwrap_or_else(|| panic!("{mode}: {error:?}"));
     assert_eq!(refusal.kind, kind, "{mode}: {error}");

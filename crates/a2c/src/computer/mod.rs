@@ -1,12 +1,17 @@
-//! `a2c computer`: MCP servers, offered to the Agent of an office.
+//! `a2c computer`: MCP servers, offered to the Agent of an office; and what belongs to their configuration.
+
+mod import;
+mod schema;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2c_computer::config::ComputerConfig;
-use a2c_computer::{Computer, ComputerOptions, Confirmation, Ended, LinkEnded, Seat, ServerState, StartError};
-use anyhow::{Result, anyhow};
-use clap::{Arg, Args};
+use a2c_computer::{
+    Computer, ComputerOptions, Confirmation, Ended, GuardianProgram, LinkEnded, Seat, ServerState, StartError,
+};
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::{Arg, Args, Subcommand};
 
 use crate::connection::HubArgs;
 use crate::{output, stop};
@@ -16,39 +21,65 @@ use crate::{output, stop};
 /// Prints `ready NAME@OFFICE` on standard output once the Agent can call its tools, logs to standard error, and stops
 /// cleanly on SIGINT, SIGTERM and SIGHUP. An MCP server that fails is reported and does not stop the others.
 #[derive(Args)]
-#[command(mut_args(required))]
+#[command(mut_args(required), subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
 pub(crate) struct ComputerArgs {
+    #[command(subcommand)]
+    command: Option<ComputerCommand>,
+
     #[command(flatten)]
     hub: HubArgs,
 
     /// The Computer's name in the office.
-    #[arg(long, value_name = "NAME")]
-    name: String,
+    #[arg(long, required = true, value_name = "NAME")]
+    name: Option<String>,
 
-    /// The MCP servers to run: a JSON file with `servers` (and `inputs`), or with the `mcpServers` of other MCP hosts.
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
+    /// The MCP servers to run: a file with `servers` (and `inputs`), or with the `mcpServers` of other MCP hosts. JSON,
+    /// with comments allowed, or TOML if its name ends so.
+    #[arg(long, required = true, value_name = "FILE")]
+    config: Option<PathBuf>,
 
     /// Run tools without confirmation. Without this, only tools that the configuration marks `auto_apply` run.
     #[arg(long)]
     yes: bool,
 }
 
-/// Without subcommands, the parser itself can ask for what is missing.
+#[derive(Subcommand)]
+enum ComputerCommand {
+    Schema(schema::SchemaArgs),
+    Import(import::ImportArgs),
+}
+
+/// What is needed to run a Computer is not needed by its other commands, nor known to them.
 fn required(arg: Arg) -> Arg {
-    match arg.get_id().as_str() {
-        "url" | "office" => arg.global(false).required(true),
-        _ => arg,
+    let is_needed = matches!(arg.get_id().as_str(), "url" | "office");
+    let arg = arg.global(false);
+    if is_needed { arg.required(true) } else { arg }
+}
+
+impl ComputerArgs {
+    /// Whether it runs until it is stopped.
+    pub(crate) fn stays(&self) -> bool {
+        self.command.is_none()
     }
 }
 
 pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
-    let options = ComputerOptions {
-        link: args.hub.options()?,
-        seat: Seat { office: args.hub.office()?.to_owned(), name: args.name },
-        config: ComputerConfig::load(&args.config)?,
-        confirmation: if args.yes { Confirmation::Allow } else { Confirmation::Refuse },
-    };
+    match &args.command {
+        Some(ComputerCommand::Schema(args)) => schema::run(args),
+        Some(ComputerCommand::Import(args)) => import::run(args),
+        None => stay(args).await,
+    }
+}
+
+async fn stay(args: ComputerArgs) -> Result<ExitCode> {
+    // The parser asks for both where there is no subcommand.
+    let (Some(name), Some(config)) = (args.name, args.config) else { bail!("--name and --config are missing") };
+    let seat = Seat { office: args.hub.office()?.to_owned(), name };
+    let mut options = ComputerOptions::new(args.hub.options()?, seat, ComputerConfig::load(&config)?);
+    if args.yes {
+        options.confirmation = Confirmation::Allow;
+    }
+    options.guardian = Some(guardian()?);
     let mut stop = std::pin::pin!(stop::requested()?);
     let Some(mut computer) =
         Computer::start_unless(options, &mut stop).await.map_err(|error| explain_start(&args.hub, error))?
@@ -72,6 +103,12 @@ pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// The guardian is this very program, run once more.
+pub(crate) fn guardian() -> Result<GuardianProgram> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    Ok(GuardianProgram { program, args: vec!["guard".into()] })
 }
 
 fn explain_start(hub: &HubArgs, error: StartError) -> anyhow::Error {

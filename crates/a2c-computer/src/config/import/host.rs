@@ -1,0 +1,142 @@
+//! Whose file it is, and where its servers are.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// The MCP hosts whose files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// A configuration of ours.
+    A2c,
+    /// The plain `mcpServers` that Claude Desktop, Claude Code's `.mcp.json`, Cursor and many others write.
+    Common,
+    /// `~/.claude.json`, with servers for each project.
+    ClaudeCode,
+    /// `.vscode/mcp.json`.
+    VsCode,
+    /// `settings.json` of VS Code.
+    VsCodeSettings,
+    /// `mcp_config.json` of Windsurf.
+    Windsurf,
+    /// `settings.json` of Zed.
+    Zed,
+    /// `cline_mcp_settings.json`, also of Roo Code and its kin.
+    Cline,
+    /// `settings.json` of Gemini CLI.
+    GeminiCli,
+    /// `config.toml` of Codex.
+    Codex,
+    /// `opencode.json`.
+    OpenCode,
+    /// `config.json` or a file of `mcpServers` of Continue.
+    Continue,
+}
+
+impl Host {
+    pub(super) fn is_vs_code(self) -> bool {
+        matches!(self, Self::VsCode | Self::VsCodeSettings)
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::A2c => "a2c",
+            Self::Common => "Claude Desktop, Cursor or another host with `mcpServers`",
+            Self::ClaudeCode => "Claude Code",
+            Self::VsCode => "VS Code (mcp.json)",
+            Self::VsCodeSettings => "VS Code (settings.json)",
+            Self::Windsurf => "Windsurf",
+            Self::Zed => "Zed",
+            Self::Cline => "Cline or Roo Code",
+            Self::GeminiCli => "Gemini CLI",
+            Self::Codex => "Codex",
+            Self::OpenCode => "opencode",
+            Self::Continue => "Continue",
+        })
+    }
+}
+
+/// The servers of a document, each with its name and the project it belongs to, and the declared inputs.
+pub(super) struct Found<'a> {
+    pub(super) host: Host,
+    pub(super) servers: Vec<(&'a str, Option<&'a str>, &'a Value)>,
+    pub(super) inputs: Vec<&'a Value>,
+}
+
+/// Looks for servers wherever a known host keeps them.
+pub(super) fn find(document: &Value) -> Option<Found<'_>> {
+    let top = document.as_object()?;
+    if let Some(projects) = top.get("projects").and_then(Value::as_object) {
+        let global = top.get("mcpServers").map(named).unwrap_or_default();
+        let of_project = projects.iter().flat_map(|(project, inside)| {
+            let servers = inside.get("mcpServers").map(named).unwrap_or_default();
+            servers.into_iter().map(move |(name, _, entry)| (name, Some(project.as_str()), entry))
+        });
+        let servers: Vec<_> = global.into_iter().chain(of_project).collect();
+        if !servers.is_empty() {
+            return Some(Found { host: Host::ClaudeCode, servers, inputs: Vec::new() });
+        }
+    }
+    places(top).into_iter().find_map(|(host, servers, inputs)| {
+        let servers = named(servers?);
+        let host = if host == Host::Common { by_entries(top, &servers) } else { host };
+        let is_full = |(_, _, entry): &(&str, Option<&str>, &Value)| entry.get("server_parameters").is_some();
+        let host = if host == Host::VsCode && servers.iter().any(is_full) { Host::A2c } else { host };
+        (!servers.is_empty()).then(|| Found { host, servers, inputs: list(inputs) })
+    })
+}
+
+type Place<'a> = (Host, Option<&'a Value>, Option<&'a Value>);
+
+/// Where each host keeps servers, and inputs.
+fn places(top: &Map<String, Value>) -> [Place<'_>; 9] {
+    let mcp = top.get("mcp");
+    let inside = |key: &str| mcp.and_then(|mcp| mcp.get(key));
+    let experimental = top.get("experimental").and_then(|inside| inside.get("modelContextProtocolServers"));
+    // Of VS Code `mcp` holds `servers`, of opencode the servers themselves.
+    let opencode = mcp.filter(|mcp| mcp.get("servers").is_none());
+    [
+        (Host::Common, top.get("mcpServers"), top.get("inputs")),
+        (Host::VsCode, top.get("servers"), top.get("inputs")),
+        (Host::VsCodeSettings, inside("servers"), inside("inputs")),
+        (Host::VsCodeSettings, top.get("mcp.servers"), top.get("mcp.inputs")),
+        (Host::Zed, top.get("context_servers"), None),
+        (Host::Codex, top.get("mcp_servers"), None),
+        (Host::Continue, experimental, None),
+        (Host::OpenCode, opencode, None),
+        (Host::Common, top.get("amp.mcpServers"), None),
+    ]
+}
+
+/// The `mcpServers` of several hosts tell themselves apart by the keys they use.
+fn by_entries(top: &Map<String, Value>, servers: &[(&str, Option<&str>, &Value)]) -> Host {
+    let has = |keys: &[&str]| servers.iter().any(|(_, _, entry)| keys.iter().any(|key| entry.get(*key).is_some()));
+    if top.get("mcpServers").is_some_and(Value::is_array) {
+        Host::Continue
+    } else if has(&["httpUrl", "trust", "includeTools", "excludeTools"]) {
+        Host::GeminiCli
+    } else if has(&["autoApprove", "alwaysAllow"]) {
+        Host::Cline
+    } else if has(&["serverUrl", "disabledTools"]) {
+        Host::Windsurf
+    } else {
+        Host::Common
+    }
+}
+
+/// Servers by name: in an object, or in a list in which each says its name.
+fn named(servers: &Value) -> Vec<(&str, Option<&str>, &Value)> {
+    match servers {
+        Value::Object(servers) => servers.iter().map(|(name, entry)| (name.as_str(), None, entry)).collect(),
+        Value::Array(servers) => {
+            servers.iter().map(|entry| (entry["name"].as_str().unwrap_or("server"), None, entry)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn list(value: Option<&Value>) -> Vec<&Value> {
+    value.and_then(Value::as_array).into_iter().flatten().collect()
+}

@@ -1,0 +1,184 @@
+//! Secrets that stand in a file in the clear, and where they should stand instead.
+
+use std::collections::BTreeMap;
+
+use a2c_protocol::config::{Input, McpServerConfig, McpTransport, SseParameters, StreamableParameters};
+use url::Url;
+
+use super::{Note, is_taken, variable_of};
+use crate::config::ComputerConfig;
+
+/// A secret that is no longer in the file: an input stands for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedSecret {
+    /// The server that needs it.
+    pub server: String,
+    /// The environment variable or header that it is the value of.
+    pub key: String,
+    /// The input that stands for it.
+    pub input: String,
+    /// The environment variable from which the Computer takes it.
+    pub variable: String,
+}
+
+/// Puts an input wherever a literal looks like a secret.
+pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
+    let mut moved = Vec::new();
+    let ComputerConfig { inputs, servers } = config;
+    for (name, server) in servers {
+        for (key, value) in values(server).into_iter().flatten().filter(|(key, value)| is_secret(key, value)) {
+            let id = free_id(inputs, name, key);
+            *value = match value.split_once(' ') {
+                // The scheme of an Authorization header is no secret.
+                Some((scheme @ ("Bearer" | "bearer" | "Basic" | "basic" | "token" | "Token"), _)) => {
+                    format!("{scheme} ${{input:{id}}}")
+                }
+                _ => format!("${{input:{id}}}"),
+            };
+            let description = format!("{key} of the server {name}");
+            inputs.push(Input::PromptString { id: id.clone(), description, default: None, password: Some(true) });
+            let variable = variable_of(&id);
+            moved.push(MovedSecret { server: name.clone(), key: key.clone(), input: id, variable });
+        }
+    }
+    moved
+}
+
+/// What stays in the file.
+pub(super) fn kept(config: &ComputerConfig) -> Vec<Note> {
+    let mut config = config.clone();
+    let moved = move_out(&mut config);
+    let note = |MovedSecret { server, key, .. }| Note {
+        server: Some(server),
+        what: format!("the value of `{key}` looks like a secret and stays in the file"),
+    };
+    moved.into_iter().map(note).collect()
+}
+
+/// Secrets where no input helps much: arguments are seen by every user of the machine, and URLs are written to logs.
+pub(super) fn out_of_reach(config: &ComputerConfig) -> Vec<Note> {
+    let note = |name: &str, what: &str| Note { server: Some(name.to_owned()), what: what.to_owned() };
+    let look = |(name, server): (&String, &McpServerConfig)| match &server.transport {
+        McpTransport::Stdio(stdio) if has_secret_argument(&stdio.args) => Some(note(
+            name,
+            "`args` seem to hold a secret: every user of the machine can see arguments. If the server can take it \
+             from its environment, write it into `env` as ${input:ID}",
+        )),
+        McpTransport::Streamable(StreamableParameters { url, .. }) | McpTransport::Sse(SseParameters { url, .. })
+            if has_secret_part(url) =>
+        {
+            Some(note(name, "`url` seems to hold a secret: write ${input:ID} in its place and declare the input"))
+        }
+        _ => None,
+    };
+    config.servers.iter().filter_map(look).collect()
+}
+
+fn values(server: &mut McpServerConfig) -> Option<&mut BTreeMap<String, String>> {
+    match &mut server.transport {
+        McpTransport::Stdio(stdio) => stdio.env.as_mut(),
+        McpTransport::Streamable(http) => http.headers.as_mut(),
+        McpTransport::Sse(sse) => sse.headers.as_mut(),
+    }
+}
+
+/// `server-key`, in letters and digits, with a number where that is taken.
+fn free_id(inputs: &[Input], server: &str, key: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let id: String = format!("{server}-{key}").chars().map(letter).collect();
+    let mut number = 1;
+    let mut free = id.clone();
+    while is_taken(inputs, &free) {
+        number += 1;
+        free = format!("{id}-{number}");
+    }
+    free
+}
+
+/// Parts of names that are given to secrets.
+const PARTS: [&str; 10] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "AUTH", "CREDENTIAL", "COOKIE", "BEARER"];
+/// Words that mean a secret where they stand alone.
+const WORDS: [&str; 4] = ["PAT", "PWD", "PASS", "PW"];
+/// Endings of names whose value says only where a secret is.
+const PLACES: [&str; 6] = ["_FILE", "_PATH", "_DIR", "_SOCK", "_URL", "_HOST"];
+/// How keys of well-known services begin.
+const BEGINNINGS: [&str; 10] =
+    ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "Bearer "];
+
+fn is_secret(key: &str, value: &str) -> bool {
+    let is_plain = ["", "true", "false", "yes", "no", "none", "0", "1"].contains(&value.to_ascii_lowercase().as_str());
+    if is_plain || value.contains("${") {
+        return false;
+    }
+    if BEGINNINGS.iter().any(|beginning| value.starts_with(beginning)) {
+        return true;
+    }
+    let has_password = Url::parse(value).is_ok_and(|url| url.password().is_some());
+    has_password || names_secret(key)
+}
+
+fn names_secret(key: &str) -> bool {
+    let key = key.to_ascii_uppercase().replace('-', "_");
+    let is_place = PLACES.iter().any(|ending| key.ends_with(ending));
+    !is_place && (PARTS.iter().any(|part| key.contains(part)) || key.split('_').any(|word| WORDS.contains(&word)))
+}
+
+fn has_secret_argument(args: &[String]) -> bool {
+    let begins = |arg: &String| BEGINNINGS.iter().any(|beginning| arg.starts_with(beginning));
+    // `--api-key=VALUE`, and `-e KEY=VALUE` of container tools.
+    let assigned = |arg: &String| arg.split_once('=').is_some_and(|(key, value)| is_secret(key, value));
+    let follows = |pair: &[String]| {
+        pair[0].starts_with("--")
+            && !pair[0].contains('=')
+            && !pair[1].starts_with('-')
+            && is_secret(&pair[0], &pair[1])
+    };
+    args.iter().any(|arg| begins(arg) || assigned(arg)) || args.windows(2).any(follows)
+}
+
+fn has_secret_part(url: &str) -> bool {
+    Url::parse(url)
+        .is_ok_and(|url| url.password().is_some() || url.query_pairs().any(|(key, value)| is_secret(&key, &value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names_and_their_beginnings() {
+        for (key, value, expected) in [
+            ("API_KEY", "abc", true),
+            ("GITHUB_TOKEN", "abc", true),
+            ("X-Auth", "abc", true),
+            ("Authorization", "Bearer abc", true),
+            ("DB_PASS", "abc", true),
+            ("ANYTHING", "sk-abc", true),
+            ("DATABASE_URL", "postgres://u:pw@h/db", true),
+            ("DATABASE_URL", "postgres://h/db", false),
+            ("API_KEY", "${input:k}", false),
+            ("API_KEY", "Bearer ${env:K}", false),
+            ("API_KEY", "", false),
+            ("USE_AUTH", "true", false),
+            ("SSH_AUTH_SOCK", "/run/x", false),
+            ("PATH", "/bin", false),
+            ("COMPASS", "n", false),
+            ("TZ", "Europe/Berlin", false),
+        ] {
+            assert_eq!(is_secret(key, value), expected, "{key}={value}");
+        }
+    }
+
+    #[test]
+    fn arguments_and_urls_are_looked_at() {
+        let args = |args: &[&str]| has_secret_argument(&args.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert!(
+            args(&["--api-key", "abc"]) && args(&["--token=abc"]) && args(&["-e", "API_KEY=abc"]) && args(&["ghp_x"])
+        );
+        assert!(!args(&["--api-key", "--verbose"]) && !args(&["-y", "pkg", "--key-file", "--x"]));
+        assert!(!args(&["--token", "${input:t}"]));
+        assert!(has_secret_part("https://h/?api_key=abc") && has_secret_part("https://u:p@h/"));
+        assert!(!has_secret_part("https://h/?q=abc") && !has_secret_part("https://h/?api_key=${input:k}"));
+    }
+}

@@ -1,0 +1,241 @@
+//! One file of each host, as it writes them.
+
+use a2c_protocol::config::McpTransport;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::config::{Edit, edit};
+
+/// Imports with secrets kept: whose file, which servers in our shape, and parts of the notes.
+#[track_caller]
+fn check(document: &Value, host: Host, servers: &Value, notes: &[&str]) {
+    let imported = import(document, LiteralSecrets::Keep).unwrap();
+    assert_eq!(imported.host, host);
+    let written: Value = serde_json::from_str(&imported.config.to_json()).unwrap();
+    assert_eq!(written["servers"], *servers);
+    let found: Vec<String> = imported.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), notes.len(), "{found:#?}");
+    for (found, part) in found.iter().zip(notes) {
+        assert!(found.contains(part), "{part:?} is not in {found:?}");
+    }
+    assert_eq!(ComputerConfig::parse(&imported.config.to_json()).unwrap(), imported.config);
+}
+
+fn stdio(parameters: &Value) -> Value {
+    json!({"type": "stdio", "server_parameters": parameters})
+}
+
+fn streamable(parameters: &Value) -> Value {
+    json!({"type": "streamable", "server_parameters": parameters})
+}
+
+#[test]
+fn claude_desktop_and_cursor() {
+    check(
+        &json!({"globalShortcut": "x", "mcpServers": {
+            "files": {"command": "npx", "args": ["-y", "pkg", "${HOME}/x"], "env": {"PORT": 80, "DEBUG": true}},
+            "remote": {"url": "https://h/mcp", "headers": {"X-Org": "me"}},
+            "older": {"url": "https://h/sse"}}}),
+        Host::Common,
+        &json!({
+            "files": stdio(&json!({"command": "npx", "args": ["-y", "pkg", "${env:HOME}/x"], "env": {"DEBUG": "true", "PORT": "80"}})),
+            "remote": streamable(&json!({"url": "https://h/mcp", "headers": {"X-Org": "me"}})),
+            "older": {"type": "sse", "server_parameters": {"url": "https://h/sse"}}}),
+        &["older: was taken for a legacy SSE server"],
+    );
+}
+
+#[test]
+fn claude_code_with_projects() {
+    check(
+        &json!({"numStartups": 7, "mcpServers": {"a": {"type": "stdio", "command": "x", "env": {}}}, "projects": {
+            "/p": {"allowedTools": [], "mcpServers": {"a": {"command": "y"}, "b": {"type": "http", "url": "https://h/${KEY:-x}"}}},
+            "/q": {"mcpServers": {"b": {"type": "http", "url": "https://h/${KEY:-x}"}}}}}),
+        Host::ClaudeCode,
+        &json!({"a": stdio(&json!({"command": "x"})), "a-2": stdio(&json!({"command": "y"})),
+               "b": streamable(&json!({"url": "https://h/${env:KEY}"}))}),
+        &[
+            "a-2: is of the project /p",
+            "b: the default of ${KEY:-…}",
+            "b: is of the project /p",
+            "b: the default",
+            "/q",
+        ],
+    );
+}
+
+#[test]
+fn vs_code() {
+    let servers = json!({"a": {"type": "stdio", "command": "x", "env": {"K": "${input:key}"}, "envFile": "${workspaceFolder}/.env", "gallery": true},
+                         "b": {"type": "http", "url": "https://h", "headers": {"X": "${config:x.y}"}}});
+    let inputs = json!([{"type": "promptString", "id": "key", "description": "K", "password": true},
+                        {"type": "pickString", "id": "size", "description": "S", "options": [{"label": "Small", "value": "s"}, "m"]},
+                        {"type": "command", "id": "cmd", "command": "ext.run"}]);
+    let expected = json!({"a": stdio(&json!({"command": "x", "env": {"K": "${input:key}"}})),
+                          "b": streamable(&json!({"url": "https://h", "headers": {"X": "${config:x.y}"}}))});
+    let notes = ["the input `cmd` runs a command of the editor", "a: `envFile`", "b: ${config:x.y}"];
+    check(&json!({"servers": servers, "inputs": inputs}), Host::VsCode, &expected, &notes);
+    let settings = json!({"editor.fontSize": 12, "mcp": {"servers": servers, "inputs": inputs}});
+    check(&settings, Host::VsCodeSettings, &expected, &notes);
+    let imported = import(&settings, LiteralSecrets::Move).unwrap();
+    let ids: Vec<&str> = imported.config.inputs.iter().map(Input::id).collect();
+    assert_eq!(ids, ["key", "size"]);
+}
+
+#[test]
+fn windsurf() {
+    check(
+        &json!({"mcpServers": {"a": {"serverUrl": "https://h/mcp", "disabledTools": ["rm"], "disabled": true}}}),
+        Host::Windsurf,
+        &json!({"a": {"type": "streamable", "server_parameters": {"url": "https://h/mcp"}, "disabled": true, "forbidden_tools": ["rm"]}}),
+        &[],
+    );
+}
+
+#[test]
+fn zed() {
+    check(
+        &json!({"theme": "x", "context_servers": {
+            "old": {"command": {"path": "x", "args": ["1"], "env": {"A": "b"}}, "settings": {}},
+            "new": {"source": "custom", "enabled": false, "command": "y", "args": ["2"], "env": {}},
+            "ext": {"settings": {"database": "x"}}}}),
+        Host::Zed,
+        &json!({"old": stdio(&json!({"command": "x", "args": ["1"], "env": {"A": "b"}})),
+               "new": {"type": "stdio", "server_parameters": {"command": "y", "args": ["2"]}, "disabled": true}}),
+        &["ext: `settings`", "ext: was left out"],
+    );
+}
+
+#[test]
+fn cline() {
+    check(
+        &json!({"mcpServers": {"a": {"command": "x", "disabled": false, "autoApprove": ["read"], "disabledTools": ["rm"], "timeout": 60},
+                               "b": {"type": "streamableHttp", "url": "https://h", "alwaysAllow": []}}}),
+        Host::Cline,
+        &json!({"a": {"type": "stdio", "server_parameters": {"command": "x"}, "forbidden_tools": ["rm"], "tool_meta": {"read": {"auto_apply": true}}},
+               "b": streamable(&json!({"url": "https://h"}))}),
+        &["a: runs without asking, as there: read", "a: `timeout`"],
+    );
+}
+
+#[test]
+fn gemini_cli() {
+    check(
+        &json!({"selectedAuthType": "x", "mcpServers": {
+            "a": {"httpUrl": "https://h/mcp", "excludeTools": ["rm"], "trust": true},
+            "b": {"url": "https://h/events"},
+            "c": {"command": "x", "env": {"K": "$K"}, "includeTools": ["t"]}}}),
+        Host::GeminiCli,
+        &json!({"a": {"type": "streamable", "server_parameters": {"url": "https://h/mcp"}, "forbidden_tools": ["rm"], "default_tool_meta": {"auto_apply": true}},
+               "b": {"type": "sse", "server_parameters": {"url": "https://h/events"}},
+               "c": stdio(&json!({"command": "x", "env": {"K": "${env:K}"}}))}),
+        &["a: every tool runs without asking", "c: `includeTools` allows some tools only"],
+    );
+}
+
+#[test]
+fn codex_and_opencode() {
+    check(
+        &json!({"model": "x", "mcp_servers": {
+            "a": {"command": "x", "env_vars": ["HOME"], "startup_timeout_sec": 5, "enabled": true},
+            "b": {"url": "https://h", "bearer_token_env_var": "T", "env_http_headers": {"X-A": "B"}}}}),
+        Host::Codex,
+        &json!({"a": stdio(&json!({"command": "x", "env": {"HOME": "${env:HOME}"}})),
+               "b": streamable(&json!({"url": "https://h", "headers": {"Authorization": "Bearer ${env:T}", "X-A": "${env:B}"}}))}),
+        &["a: `startup_timeout_sec`"],
+    );
+    check(
+        &json!({"mcp": {"a": {"type": "local", "command": ["x", "1"], "environment": {"A": "{env:A}"}, "enabled": true},
+                        "b": {"type": "remote", "url": "https://h"}}}),
+        Host::OpenCode,
+        &json!({"a": stdio(&json!({"command": "x", "args": ["1"], "env": {"A": "${env:A}"}})), "b": streamable(&json!({"url": "https://h"}))}),
+        &[],
+    );
+}
+
+#[test]
+fn continue_in_both_of_its_shapes() {
+    check(
+        &json!({"mcpServers": [{"name": "a", "command": "x"}, {"name": "b", "type": "sse", "url": "https://h", "requestOptions": {"headers": {"A": "b"}}}]}),
+        Host::Continue,
+        &json!({"a": stdio(&json!({"command": "x"})), "b": {"type": "sse", "server_parameters": {"url": "https://h", "headers": {"A": "b"}}}}),
+        &[],
+    );
+    check(
+        &json!({"experimental": {"modelContextProtocolServers": [{"transport": {"type": "stdio", "command": "x", "args": ["1"]}}]}}),
+        Host::Continue,
+        &json!({"server": stdio(&json!({"command": "x", "args": ["1"]}))}),
+        &[],
+    );
+}
+
+#[test]
+fn our_own_shape_passes_as_it_is_and_bad_servers_are_left_out() {
+    check(
+        &json!({"servers": {"a": {"type": "stdio", "server_parameters": {"command": "x"}, "tool_meta": {"t": {"alias": "u"}}},
+                            "b": {"type": "sse", "server_parameters": {"url": "ftp://h"}}, "c": 3}}),
+        Host::A2c,
+        &json!({"a": {"type": "stdio", "server_parameters": {"command": "x"}, "tool_meta": {"t": {"alias": "u"}}}}),
+        &["b: was left out: servers.b.server_parameters.url", "c: is no object"],
+    );
+    for nothing in [json!({}), json!([]), json!({"mcpServers": {}}), json!({"theme": "x"})] {
+        assert_eq!(import(&nothing, LiteralSecrets::Move), Err(ImportError::NoServers), "{nothing}");
+    }
+}
+
+fn with_secrets() -> Imported {
+    let document = json!({"mcpServers": {
+        "git hub": {"command": "x", "args": ["--token", "s3cret"], "env": {"GITHUB_TOKEN": "s3cret", "TZ": "UTC"}},
+        "web": {"url": "https://h?api_key=s3cret", "headers": {"Authorization": "Bearer s3cret", "X-Key": "${env:K}"}}}});
+    import(&document, LiteralSecrets::Move).unwrap()
+}
+
+#[test]
+fn literal_secrets_become_inputs() {
+    let imported = with_secrets();
+    let McpTransport::Stdio(stdio) = &imported.config.servers["git hub"].transport else { panic!() };
+    assert_eq!(stdio.env.as_ref().unwrap()["GITHUB_TOKEN"], "${input:git-hub-github-token}");
+    assert_eq!(stdio.env.as_ref().unwrap()["TZ"], "UTC");
+    let McpTransport::Streamable(http) = &imported.config.servers["web"].transport else { panic!() };
+    assert_eq!(http.headers.as_ref().unwrap()["Authorization"], "Bearer ${input:web-authorization}");
+    assert!(
+        imported.config.inputs.iter().all(|input| matches!(input, Input::PromptString { password: Some(true), .. }))
+    );
+    let variables: Vec<&str> = imported.secrets.iter().map(|secret| &*secret.variable).collect();
+    assert_eq!(variables, ["A2C_INPUT_GIT_HUB_GITHUB_TOKEN", "A2C_INPUT_WEB_AUTHORIZATION"]);
+    let notes: Vec<String> = imported.notes.iter().map(ToString::to_string).collect();
+    assert!(notes.len() == 2 && notes[0].contains("`args`") && notes[1].contains("`url`"), "{notes:?}");
+    assert!(!notes.concat().contains("s3cret"));
+}
+
+#[test]
+fn only_what_is_asked_for_is_taken() {
+    let imported = with_secrets().only(&["web".into()]).unwrap();
+    assert_eq!((imported.config.servers.len(), imported.config.inputs.len(), imported.secrets.len()), (1, 1, 1));
+    let error = with_secrets().only(&["wep".into()]).unwrap_err();
+    assert_eq!(error.to_string(), "there is no server `wep`: there are git hub, web");
+}
+
+#[test]
+fn what_is_there_stays_unless_replaced_and_inputs_get_out_of_the_way() {
+    let text = r#"{"inputs": [{"type": "promptString", "id": "web-authorization", "default": "mine"}],
+                   "servers": {"git hub": {"command": "mine"}}}"#;
+    let existing = ComputerConfig::parse(text).unwrap();
+    let mut imported = with_secrets();
+    let (edits, notes) = imported.onto(&existing, Present::Keep);
+    let (_, merged) = edit(text, &edits).unwrap();
+    assert_eq!(merged.servers["git hub"], existing.servers["git hub"]);
+    assert_eq!(merged.inputs.iter().map(Input::id).collect::<Vec<_>>(), ["web-authorization", "web-authorization-2"]);
+    let McpTransport::Streamable(http) = &merged.servers["web"].transport else { panic!() };
+    assert_eq!(http.headers.as_ref().unwrap()["Authorization"], "Bearer ${input:web-authorization-2}");
+    assert_eq!(imported.secrets[0].variable, "A2C_INPUT_WEB_AUTHORIZATION_2");
+    assert_eq!(imported.secrets.len(), 1);
+    assert!(notes[0].what.contains("--replace") && notes[1].what == "added", "{notes:?}");
+
+    let (edits, _) = with_secrets().onto(&existing, Present::Replace);
+    let (text, merged) = edit(text, &edits).unwrap();
+    assert_ne!(merged.servers["git hub"], existing.servers["git hub"]);
+    // Once more changes nothing, though the ids of inputs differ now.
+    let (edits, _) = with_secrets().onto(&merged, Present::Keep);
+    assert!(!edits.iter().any(|edit| matches!(edit, Edit::Set(_))), "{text}");
+}

@@ -1,0 +1,138 @@
+//! One server: what the owner says about it, and how it is reached.
+
+use std::collections::BTreeMap;
+
+use crate::tools::remap::Program;
+use a2c_protocol::config::McpServerConfig;
+use a2c_protocol::tool::ToolMeta;
+
+use super::aliases::Aliases;
+use super::fields::{Fields, Item, Problems};
+use super::parameters::{self, Kind};
+use super::{Shape, spelling};
+use crate::config::keys;
+
+/// Reads a server under its key.
+pub(super) fn read(
+    key: &str,
+    item: &Item<'_>,
+    shape: Shape,
+    aliases: &mut Aliases,
+    problems: &mut Problems<'_>,
+) -> Option<McpServerConfig> {
+    let fields = item.object(problems)?;
+    let transport = if fields.has("server_parameters") {
+        fields.only(&[keys::SERVER, keys::RULES, keys::PARAMETERS], problems);
+        in_full(&fields, problems)
+    } else {
+        flat(&fields, shape, problems)
+    };
+    // Other hosts show a name to people; ours is the key.
+    if let (Shape::Ours, Some(name)) = (shape, fields.get("name"))
+        && let Some(text) = name.text(problems)
+        && !text.is_empty()
+        && text != key
+    {
+        name.wrong(format!("is `{text}`: leave it out or write the key, `{key}`"), problems);
+    }
+    let server = McpServerConfig {
+        name: key.to_owned(),
+        disabled: fields.get("disabled").and_then(|flag| flag.flag(problems)).unwrap_or_default(),
+        forbidden_tools: fields.get("forbidden_tools").and_then(|list| list.texts(problems)).unwrap_or_default(),
+        tool_meta: fields.get("tool_meta").map(|tools| each_tool(&tools, aliases, problems)).unwrap_or_default(),
+        default_tool_meta: fields.get("default_tool_meta").and_then(|meta| tool_meta(&meta, aliases, problems)),
+        vrl: fields.get("vrl").and_then(|program| vrl(&program, problems)),
+        transport: transport?,
+    };
+    Some(server)
+}
+
+/// `type` and `server_parameters`.
+fn in_full(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<a2c_protocol::config::McpTransport> {
+    let inner = fields.need("server_parameters", "write {…}", problems)?.object(problems)?;
+    let kind = match fields.get("type") {
+        Some(kind) => Kind::named(&kind, Shape::Ours, problems),
+        None => {
+            let guessed = Kind::guessed(&inner);
+            let remedy =
+                guessed.map_or("write `stdio`, `streamable` or `sse`".into(), |kind| format!("write `{kind}`"));
+            fields.need("type", &remedy, problems);
+            guessed
+        }
+    }?;
+    inner.only(&[kind.keys()], problems);
+    parameters::read(kind, &inner, problems)
+}
+
+/// The parameters beside the other keys, as other hosts write them.
+fn flat(fields: &Fields<'_>, shape: Shape, problems: &mut Problems<'_>) -> Option<a2c_protocol::config::McpTransport> {
+    let Some(guessed) = Kind::guessed(fields) else {
+        fields.get("type").and_then(|kind| Kind::named(&kind, shape, problems));
+        problems.tell(fields.at, &fields.path, |_| neither_nor(fields, shape));
+        return None;
+    };
+    let kind = match fields.get("type") {
+        Some(item) => match Kind::named(&item, shape, problems)? {
+            kind if kind.is_stdio() == guessed.is_stdio() => kind,
+            kind => {
+                let (has, wants) = if guessed.is_stdio() { ("command", "url") } else { ("url", "command") };
+                item.wrong(format!("`{kind}` needs `{wants}`, but there is `{has}`: write `{guessed}`"), problems);
+                guessed
+            }
+        },
+        None => guessed,
+    };
+    match shape {
+        Shape::Ours => fields.only(&[keys::SERVER, keys::RULES, kind.keys()], problems),
+        Shape::Hosts => {
+            for (key, at, item) in fields.each().filter(|(key, ..)| !keys::RULES.contains(key)) {
+                if let Some(rule) = spelling::slip_of(key, keys::RULES) {
+                    problems.tell(at, &item.path, |_| format!("unknown key: did you mean `{rule}`?"));
+                }
+            }
+        }
+    }
+    parameters::read(kind, fields, problems)
+}
+
+fn neither_nor(fields: &Fields<'_>, shape: Shape) -> String {
+    match ["serverUrl", "httpUrl"].iter().find(|key| fields.has(key)) {
+        Some(key) => format!("has `{key}`: write `url`, or let `a2c computer import FILE` convert the file"),
+        None if shape == Shape::Ours => {
+            let found = fields.each().find_map(|(key, ..)| {
+                Some((key, spelling::nearest(key, ["server_parameters", "command", "url"].into_iter())?))
+            });
+            let meant = found.map(|(key, meant)| format!(" (`{key}`: did you mean `{meant}`?)")).unwrap_or_default();
+            format!("needs `type` and `server_parameters`, or else `command` or `url`{meant}")
+        }
+        None => "needs either `command` or `url`".into(),
+    }
+}
+
+fn each_tool(tools: &Item<'_>, aliases: &mut Aliases, problems: &mut Problems<'_>) -> BTreeMap<String, ToolMeta> {
+    let Some(fields) = tools.object(problems) else { return BTreeMap::new() };
+    let read = |(tool, _, item): (&str, usize, Item<'_>)| Some((tool.to_owned(), tool_meta(&item, aliases, problems)?));
+    fields.each().filter_map(read).collect()
+}
+
+fn tool_meta(item: &Item<'_>, aliases: &mut Aliases, problems: &mut Problems<'_>) -> Option<ToolMeta> {
+    let fields = item.object(problems)?;
+    fields.only(&[keys::TOOL_META], problems);
+    let alias = fields.get("alias").and_then(|item| {
+        let alias = item.text(problems)?;
+        aliases.give(&item, &alias, problems);
+        Some(alias)
+    });
+    Some(ToolMeta {
+        auto_apply: fields.get("auto_apply").and_then(|flag| flag.flag(problems)),
+        alias,
+        tags: fields.get("tags").and_then(|tags| tags.texts(problems)),
+        ret_object_mapper: fields.get("ret_object_mapper").map(|mapper| mapper.value.to_value()),
+    })
+}
+
+fn vrl(item: &Item<'_>, problems: &mut Problems<'_>) -> Option<String> {
+    let source = item.text(problems)?;
+    let compiled = Program::compile(&source).map_err(|problem| item.wrong(problem, problems));
+    compiled.ok().map(|_| source)
+}

@@ -1,0 +1,363 @@
+//! Operating a Computer while it runs: for its owner, from code or through the control socket.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use a2c_protocol::config::{McpServerConfig, McpTransport};
+use a2c_protocol::tool::CallToolResult;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
+use crate::inputs::{InputValue, SetInputError};
+use crate::machine::Machine;
+use crate::servers::log::ServerLog;
+use crate::servers::server::Server;
+use crate::servers::state::ServerState;
+use crate::tools::call::{self, Caller, Wanted};
+use crate::tools::gate::Hidden;
+use crate::tools::history::PastCall;
+use crate::tools::pins::{Approval, PendingChange};
+
+/// Operates a running Computer. Cheap to clone.
+#[derive(Clone)]
+pub struct ComputerHandle {
+    pub(crate) machine: Arc<Machine>,
+}
+
+/// How one MCP server is.
+#[derive(Debug, Clone)]
+pub struct ServerStatus {
+    /// Its name.
+    pub name: String,
+    /// How it is reached: `stdio`, `streamable` or `sse`.
+    pub kind: &'static str,
+    /// Where it is in its life.
+    pub state: ServerState,
+    /// Since when.
+    pub since: SystemTime,
+    /// How often it was started anew.
+    pub restarts: u64,
+    /// When it is tried again, where it failed.
+    pub retry_at: Option<SystemTime>,
+    /// How many tools it lists.
+    pub tools: usize,
+    /// How many calls went to it.
+    pub calls: u64,
+    /// How many of them failed.
+    pub failed_calls: u64,
+    /// How often it told of progress.
+    pub progress: u64,
+}
+
+/// One tool, as the owner sees it.
+#[derive(Debug, Clone)]
+pub struct ToolStatus {
+    /// As an Agent calls it.
+    pub name: String,
+    /// The server that has it.
+    pub server: String,
+    /// As its server calls it.
+    pub own_name: String,
+    /// What the server says that it does.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: Value,
+    /// Whether it runs without asking.
+    pub auto_apply: bool,
+    /// Whether an Agent can use it, or why not.
+    pub access: ToolAccess,
+    /// Whether its definition is not the one that was agreed to.
+    pub changed: bool,
+}
+
+/// Whether an Agent can use a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolAccess {
+    /// It can.
+    Offered,
+    /// The owner forbids it.
+    Forbidden,
+    /// Its server is switched off.
+    Off,
+    /// It changed and waits for approval.
+    Quarantined,
+}
+
+/// Why an operation was not done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OperateError {
+    /// There is no such server.
+    #[error("there is no MCP server named '{name}'{}", list(.known))]
+    UnknownServer {
+        /// Which name.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The server is already there.
+    #[error(transparent)]
+    NameTaken(#[from] crate::servers::NameTaken),
+    /// The configuration would not be valid any more.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { " (there are none)".into() } else { format!(" (there are: {})", names.join(", ")) }
+}
+
+impl ComputerHandle {
+    /// How every server is, in the order of their names.
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        self.machine.servers.all().into_iter().map(|(name, server)| status(name, &server)).collect()
+    }
+
+    /// How one server is.
+    pub fn server(&self, name: &str) -> Result<ServerStatus, OperateError> {
+        Ok(status(name.to_owned(), &*self.find(name)?))
+    }
+
+    /// Every tool there is, those that no Agent sees included.
+    pub fn tools(&self) -> Vec<ToolStatus> {
+        let toolbox = self.machine.tools.toolbox();
+        let seen = toolbox.all().iter().map(|tool| ToolStatus {
+            name: tool.name.clone(),
+            server: tool.server().to_owned(),
+            own_name: tool.tool().name.to_string(),
+            description: tool.tool().description.as_deref().unwrap_or_default().to_owned(),
+            schema: Value::Object((*tool.tool().input_schema).clone()),
+            auto_apply: crate::tools::gate::runs_unasked(tool.meta.as_ref()),
+            access: match tool.hidden {
+                None => ToolAccess::Offered,
+                Some(Hidden::Forbidden) => ToolAccess::Forbidden,
+                Some(Hidden::Off) => ToolAccess::Off,
+                Some(Hidden::Changed) => ToolAccess::Quarantined,
+            },
+            changed: tool.is_changed,
+        });
+        seen.collect()
+    }
+
+    /// Runs a tool as the owner: it need not be confirmed, but the gate is the same.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, limit: Duration) -> CallToolResult {
+        let wanted = Wanted { caller: Caller::Owner, tool: tool.to_owned(), params: arguments, limit, trace: None };
+        // When the caller goes away, the tool is told to stop.
+        let cancel = CancellationToken::new();
+        let guard = cancel.clone().drop_guard();
+        let result = call::run(&self.machine, wanted, &cancel).await;
+        guard.disarm();
+        result
+    }
+
+    /// What a server wrote, and what happened to it.
+    pub fn log(&self, name: &str) -> Result<Arc<ServerLog>, OperateError> {
+        Ok(self.find(name)?.log().clone())
+    }
+
+    /// The configuration now.
+    pub fn config(&self) -> Arc<ComputerConfig> {
+        self.machine.config()
+    }
+
+    /// Takes a server on and starts it.
+    pub async fn add(&self, config: McpServerConfig) -> Result<(), OperateError> {
+        self.edit(|servers| match servers.contains_key(&config.name) {
+            true => Err(crate::servers::NameTaken { name: config.name }.into()),
+            false => {
+                servers.insert(config.name.clone(), config);
+                Ok(())
+            }
+        })
+        .await
+    }
+
+    /// Gives a server another configuration; it starts anew where that is needed.
+    pub async fn change(&self, config: McpServerConfig) -> Result<(), OperateError> {
+        let name = config.name.clone();
+        self.edit_one(&name, |old| *old = config).await
+    }
+
+    /// Ends a server and forgets it.
+    pub async fn remove(&self, name: &str) -> Result<(), OperateError> {
+        self.find(name)?;
+        self.edit(|servers| {
+            servers.remove(name);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Switches a server on.
+    pub async fn enable(&self, name: &str) -> Result<(), OperateError> {
+        self.edit_one(name, |server| server.disabled = false).await
+    }
+
+    /// Switches a server off: its tools are not offered any more. When this returns, it has ended.
+    pub async fn disable(&self, name: &str) -> Result<(), OperateError> {
+        self.edit_one(name, |server| server.disabled = true).await?;
+        self.find(name)?.rests().await;
+        Ok(())
+    }
+
+    /// Ends a server and starts it again, also where it failed and was to be tried later.
+    pub fn restart(&self, name: &str) -> Result<(), OperateError> {
+        let server = self.find(name)?;
+        if server.config().disabled {
+            return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
+        }
+        server.restart();
+        Ok(())
+    }
+
+    /// Waits until a server is ready, or is known not to be, and tells how it is.
+    pub async fn settled(&self, name: &str) -> Result<ServerStatus, OperateError> {
+        self.find(name)?.settled().await;
+        self.server(name)
+    }
+
+    /// Gives an input its value; servers that wait for it are started.
+    pub fn set_input(&self, id: &str, value: impl Into<InputValue>) -> Result<(), SetInputError> {
+        self.machine.surroundings.inputs.set(id, value)?;
+        for (_, server) in self.machine.servers.all() {
+            if matches!(server.state(), ServerState::Failed { .. })
+                && inputs_of(&server.config().transport).contains(id)
+            {
+                server.restart();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over another configuration: what did not change goes on undisturbed. When this returns, every server that is
+    /// gone has ended; those that are new may still be starting.
+    pub async fn reload(&self, new: ComputerConfig) -> Difference {
+        let _one_at_a_time = self.machine.changing.lock().await;
+        self.take_over(new).await
+    }
+
+    /// The caller holds the lock on changes.
+    async fn take_over(&self, new: ComputerConfig) -> Difference {
+        let old = self.machine.config();
+        let difference = Difference::between(&old, &new);
+        self.machine.surroundings.inputs.declare(new.inputs.clone());
+        self.machine.put_config(new.clone());
+        let mut gone = Vec::new();
+        for (name, change) in &difference.servers {
+            let server = self.machine.servers.get(name);
+            match (change, server, new.servers.get(name)) {
+                (ServerChange::Removed, ..) => gone.extend(self.machine.servers.remove(name)),
+                (ServerChange::Changed(Change::Rules), Some(server), Some(config)) => server.rule(config.clone()),
+                (_, Some(server), Some(config)) => server.change(config.clone()),
+                (_, None, Some(config)) => {
+                    // The lock keeps everybody else from adding it meanwhile.
+                    if let Err(taken) = self.machine.servers.add(config.clone()) {
+                        tracing::error!(%taken, "not added");
+                    }
+                }
+                (_, _, None) => {}
+            }
+        }
+        for server in gone {
+            server.gone().await;
+        }
+        if !difference.is_empty() {
+            self.machine.config_changed.notify_one();
+        }
+        difference
+    }
+
+    /// Tools whose definition is not the one that was agreed to.
+    pub fn pending_changes(&self) -> Vec<PendingChange> {
+        self.machine.tools.with_pins(|pins| pins.pending())
+    }
+
+    /// What changed about a tool, readable. May take a moment for a text made to be hard to compare.
+    pub fn difference_of(&self, server: &str, tool: &str) -> Option<String> {
+        self.machine.tools.with_pins(|pins| pins.comparison(server, tool)).map(|comparison| comparison.diff())
+    }
+
+    /// Agrees to what changed about a server's tools; tells how many had.
+    pub fn approve(&self, server: &str, which: Approval<'_>) -> usize {
+        let approved = self.machine.tools.with_pins(|pins| pins.approve(server, which));
+        self.machine.surroundings.changed.notify_one();
+        approved
+    }
+
+    /// The servers that were called, the most recently called one first.
+    pub fn recent_servers(&self) -> Vec<Arc<str>> {
+        self.machine.history.servers_by_recency()
+    }
+
+    /// The last calls, the newest first.
+    pub fn history(&self) -> Vec<PastCall> {
+        self.machine.history.snapshot()
+    }
+
+    fn find(&self, name: &str) -> Result<Arc<Server>, OperateError> {
+        self.machine.servers.get(name).ok_or_else(|| {
+            let known = self.machine.servers.all().into_iter().map(|(name, _)| name).collect();
+            OperateError::UnknownServer { name: name.to_owned(), known }
+        })
+    }
+
+    async fn edit_one(&self, name: &str, edit: impl FnOnce(&mut McpServerConfig)) -> Result<(), OperateError> {
+        self.find(name)?;
+        self.edit(|servers| match servers.get_mut(name) {
+            Some(server) => {
+                edit(server);
+                Ok(())
+            }
+            None => {
+                Err(OperateError::UnknownServer { name: name.to_owned(), known: servers.keys().cloned().collect() })
+            }
+        })
+        .await
+    }
+
+    async fn edit(
+        &self,
+        edit: impl FnOnce(&mut BTreeMap<String, McpServerConfig>) -> Result<(), OperateError>,
+    ) -> Result<(), OperateError> {
+        let _one_at_a_time = self.machine.changing.lock().await;
+        let mut config = ComputerConfig::clone(&self.machine.config());
+        edit(&mut config.servers)?;
+        check(&config)?;
+        self.take_over(config).await;
+        Ok(())
+    }
+}
+
+/// Holds what was put together at run time to the rules of a file.
+fn check(config: &ComputerConfig) -> Result<(), OperateError> {
+    let Err(invalid) = ComputerConfig::parse(&config.to_json()) else { return Ok(()) };
+    // Lines of a text that nobody wrote help nobody.
+    let problems = invalid.problems.into_iter().map(|problem| format!("{}: {}", problem.path, problem.what));
+    Err(OperateError::Invalid(problems.collect::<Vec<_>>().join("\n")))
+}
+
+fn status(name: String, server: &Server) -> ServerStatus {
+    let now = server.status();
+    let counts = server.counts();
+    let kind = match &server.config().transport {
+        McpTransport::Stdio(_) => "stdio",
+        McpTransport::Streamable(_) => "streamable",
+        McpTransport::Sse(_) => "sse",
+    };
+    ServerStatus {
+        name,
+        kind,
+        state: now.state,
+        since: now.since,
+        restarts: now.restarts,
+        retry_at: now.retry_at,
+        tools: server.tools().len(),
+        calls: counts.calls.load(Ordering::Relaxed),
+        failed_calls: counts.failed.load(Ordering::Relaxed),
+        progress: counts.progress.load(Ordering::Relaxed),
+    }
+}

@@ -1,0 +1,82 @@
+//! What a Computer is made of, apart from its seat in an office: servers, tools, and the rules between them.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::config::ComputerConfig;
+use crate::servers::{Servers, Surroundings};
+use crate::tools::Tools;
+use crate::tools::confirm::Confirmation;
+use crate::tools::history::History;
+use crate::tools::pages::Shelf;
+
+/// Everything that answers, whoever asks: the hub's Agent, or the owner.
+pub(crate) struct Machine {
+    config: RwLock<Arc<ComputerConfig>>,
+    pub(crate) servers: Servers,
+    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) tools: Tools,
+    pub(crate) confirmation: Confirmation,
+    pub(crate) history: History,
+    /// Results that are too large to be sent at once.
+    pub(crate) shelf: Shelf,
+    /// How large a result may be to be sent at once, in bytes.
+    pub(crate) max_result: usize,
+    /// One change of the configuration at a time.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Rung when the configuration is not what it was.
+    pub(crate) config_changed: tokio::sync::Notify,
+}
+
+/// The parts that are given.
+pub(crate) struct Parts {
+    pub(crate) config: ComputerConfig,
+    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) tools: Tools,
+    pub(crate) confirmation: Confirmation,
+    pub(crate) max_result: usize,
+}
+
+impl Machine {
+    /// Starts every server at the same time.
+    pub(crate) fn start(parts: Parts) -> Self {
+        let Parts { config, surroundings, tools, confirmation, max_result } = parts;
+        let servers = Servers::new(surroundings.clone());
+        for server in config.servers.values() {
+            servers.add(server.clone()).expect("the names of a map are different");
+        }
+        Self {
+            config: RwLock::new(Arc::new(config)),
+            servers,
+            surroundings,
+            tools,
+            confirmation,
+            history: History::default(),
+            shelf: Shelf::default(),
+            max_result,
+            changing: tokio::sync::Mutex::default(),
+            config_changed: tokio::sync::Notify::new(),
+        }
+    }
+
+    /// The configuration now.
+    pub(crate) fn config(&self) -> Arc<ComputerConfig> {
+        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn put_config(&self, config: ComputerConfig) {
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
+
+    /// Puts the toolbox together anew; tells whether an Agent sees a difference. Blocks.
+    pub(crate) fn refresh_tools(&self) -> bool {
+        self.tools.refresh(&self.servers.all())
+    }
+
+    /// Ends every server and waits until nothing of them is left.
+    pub(crate) async fn end(&self) {
+        self.servers.stop().await;
+        if let Some(guardian) = &self.surroundings.guardian {
+            guardian.end().await;
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! One tool call to one MCP server: until it answers, falls silent for too long, takes too long, or is given up.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use a2c_protocol::trace::TraceContext;
+use rmcp::ServiceError;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ErrorData,
+    JsonObject, RequestParamsMeta as _, ServerResult,
+};
+use rmcp::service::PeerRequestOptions;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::server::{Live, Server};
+use super::state::ServerState;
+use super::upstream::{self, Refusal};
+
+/// What is to be called.
+pub(crate) struct McpCall<'a> {
+    /// The tool, as its server calls it.
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: JsonObject,
+    pub(crate) limit: Duration,
+    /// The trace that the call is part of; the server learns of it.
+    pub(crate) trace: Option<TraceContext>,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(crate) enum CallFailure {
+    /// The server does not run.
+    NotRunning,
+    /// The time was over; the server was told to stop.
+    Timeout,
+    /// The server reported no progress for so long; it was told to stop.
+    Idle(Duration),
+    /// The caller gave up; the server was told to stop.
+    Cancelled,
+    /// The server wants somebody else than us.
+    Unauthorised(Refusal),
+    /// The server answered with an error.
+    Refused(ErrorData),
+    /// The server went away, or its answer is none.
+    Failed(String),
+}
+
+impl Server {
+    /// Runs a tool. A server that is being started is waited for.
+    pub(crate) async fn call(
+        &self,
+        call: McpCall<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, CallFailure> {
+        let deadline = Instant::now() + call.limit;
+        let live = tokio::select! {
+            live = self.live() => live.ok_or(CallFailure::NotRunning)?,
+            () = sleep_until(deadline) => return Err(CallFailure::Timeout),
+            () = cancel.cancelled() => return Err(CallFailure::Cancelled),
+        };
+        self.shared.calls_running.fetch_add(1, Ordering::Relaxed);
+        let outcome = ask(&live, call, deadline, self.shared.surroundings.limits.idle, cancel).await;
+        self.shared.calls_running.fetch_sub(1, Ordering::Relaxed);
+        outcome
+    }
+
+    /// The connection, as soon as it is there; `None` where it will not be soon.
+    async fn live(&self) -> Option<Live> {
+        let mut status = self.shared.status.subscribe();
+        loop {
+            if let Some(live) = self.shared.live() {
+                return Some(live);
+            }
+            if status.borrow_and_update().state != ServerState::Starting || status.changed().await.is_err() {
+                // It may have come up between the two looks.
+                return self.shared.live();
+            }
+        }
+    }
+}
+
+async fn ask(
+    live: &Live,
+    call: McpCall<'_>,
+    deadline: Instant,
+    idle: Option<Duration>,
+    cancel: &CancellationToken,
+) -> Result<CallToolResult, CallFailure> {
+    let mut params = CallToolRequestParams::new(call.tool.to_owned()).with_arguments(call.arguments);
+    if let Some(trace) = call.trace {
+        params.set_traceparent(&trace.to_string());
+    }
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let handle = tokio::select! {
+        sent = live.peer.send_cancellable_request(request, PeerRequestOptions::no_options()) => sent.map_err(failed)?,
+        () = sleep_until(deadline) => return Err(CallFailure::Timeout),
+        () = cancel.cancelled() => return Err(CallFailure::Cancelled),
+    };
+    let mut listening = live.progress.listen(handle.progress_token);
+    let (rx, id, peer) = (handle.rx, handle.id, handle.peer);
+    let given_up = tokio::select! {
+        answer = rx => {
+            return match answer {
+                Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
+                Ok(Ok(_)) => Err(CallFailure::Failed("the server's answer is not a tool result".into())),
+                Ok(Err(e)) => Err(failed(e)),
+                Err(_) => Err(CallFailure::Failed("the server went away before it answered".into())),
+            };
+        }
+        () = sleep_until(deadline) => CallFailure::Timeout,
+        idle = silence(idle, &mut listening.told) => CallFailure::Idle(idle),
+        () = cancel.cancelled() => CallFailure::Cancelled,
+    };
+    let reason = match &given_up {
+        CallFailure::Timeout | CallFailure::Idle(_) => "timeout",
+        _ => "cancelled by the agent",
+    };
+    // Telling the server must not hold up the answer to the caller.
+    tokio::spawn(async move {
+        let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason.into()))).await;
+    });
+    Err(given_up)
+}
+
+/// Ends when there was no progress for so long.
+async fn silence(limit: Option<Duration>, told: &mut watch::Receiver<u64>) -> Duration {
+    let Some(limit) = limit else { return std::future::pending().await };
+    while let Ok(Ok(())) = tokio::time::timeout(limit, told.changed()).await {}
+    limit
+}
+
+fn failed(error: ServiceError) -> CallFailure {
+    if let Some(refusal) = upstream::refusal(&error) {
+        return CallFailure::Unauthorised(refusal);
+    }
+    match error {
+        ServiceError::McpError(e) => CallFailure::Refused(e),
+        ServiceError::TransportClosed => CallFailure::Failed("the server went away before it answered".into()),
+        e => CallFailure::Failed(e.to_string()),
+    }
+}

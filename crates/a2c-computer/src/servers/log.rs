@@ -1,0 +1,221 @@
+//! What one MCP server said, and what was done about it: kept across its restarts, bounded, without secrets.
+//!
+//! The lines of standard error, what stood on standard output without being MCP, and our own remarks go in at one end;
+//! the newest are there to be read ([`ServerLog::tail`]) or waited for ([`ServerLog::follow`]).
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use tokio::sync::broadcast;
+
+use crate::inputs::Secrets;
+
+/// How many lines are kept, how long each may be, and all of them together.
+const KEPT_LINES: usize = 500;
+pub(crate) const LINE_LIMIT: usize = 4 << 10;
+const KEPT_BYTES: usize = 256 << 10;
+
+/// How many lines a slow follower may be behind before it misses some.
+const FOLLOWED: usize = 256;
+
+/// How many lines of standard error explain a failure.
+const LAST_WORDS: usize = 20;
+
+/// Who wrote a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogSource {
+    /// The server, on standard error.
+    Stderr,
+    /// The server, on standard output, where only MCP belongs.
+    Stdout,
+    /// This program, about the server.
+    A2c,
+}
+
+impl fmt::Display for LogSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stderr => "stderr",
+            Self::Stdout => "stdout",
+            Self::A2c => "a2c",
+        })
+    }
+}
+
+/// One line of a server's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// When it was read.
+    pub at: SystemTime,
+    /// Who wrote it.
+    pub source: LogSource,
+    /// The line, without secrets, at most 4 KiB of it.
+    pub text: Arc<str>,
+}
+
+/// The log of one server.
+pub struct ServerLog {
+    kept: Mutex<Kept>,
+    news: broadcast::Sender<LogLine>,
+}
+
+#[derive(Default)]
+struct Kept {
+    lines: VecDeque<LogLine>,
+    bytes: usize,
+    /// How many of the lines, counted from the newest, are of the present run of the server.
+    of_this_run: usize,
+}
+
+impl ServerLog {
+    pub(crate) fn new() -> Self {
+        Self { kept: Mutex::default(), news: broadcast::Sender::new(FOLLOWED) }
+    }
+
+    /// The server starts again: what it said before does not explain what happens from now on.
+    pub(crate) fn begin_run(&self) {
+        self.kept().of_this_run = 0;
+    }
+
+    /// Adds a line and returns it as it went in: without the secrets and not too long.
+    pub(crate) fn push(&self, source: LogSource, text: &str, secrets: &Secrets) -> Arc<str> {
+        let text: Arc<str> = cut(&secrets.hide(text), LINE_LIMIT).into();
+        let line = LogLine { at: SystemTime::now(), source, text: text.clone() };
+        let mut kept = self.kept();
+        // Under the lock, so that a follower sees each line exactly once.
+        if self.news.receiver_count() > 0 {
+            let _ = self.news.send(line.clone());
+        }
+        kept.push(line);
+        text
+    }
+
+    /// A remark of ours, which holds no secret.
+    pub(crate) fn remark(&self, text: &str) {
+        self.push(LogSource::A2c, text, &Secrets::default());
+    }
+
+    /// The newest lines, the oldest of them first.
+    pub fn tail(&self, lines: usize) -> Vec<LogLine> {
+        self.kept().tail(lines)
+    }
+
+    /// The newest lines, and all that come after them. Who reads too slowly misses lines, and is told how many.
+    pub fn follow(&self, lines: usize) -> (Vec<LogLine>, broadcast::Receiver<LogLine>) {
+        let kept = self.kept();
+        (kept.tail(lines), self.news.subscribe())
+    }
+
+    /// The last lines of standard error in this run, to explain how it ended.
+    pub(crate) fn last_words(&self) -> String {
+        let kept = self.kept();
+        let of_this_run = kept.lines.iter().rev().take(kept.of_this_run);
+        let mut words: Vec<&str> = of_this_run
+            .filter(|line| line.source == LogSource::Stderr)
+            .take(LAST_WORDS)
+            .map(|line| &*line.text)
+            .collect();
+        words.reverse();
+        words.join("\n")
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn push(&mut self, line: LogLine) {
+        self.bytes += line.text.len();
+        self.lines.push_back(line);
+        self.of_this_run += 1;
+        while self.lines.len() > KEPT_LINES || self.bytes > KEPT_BYTES {
+            let Some(oldest) = self.lines.pop_front() else { break };
+            self.bytes -= oldest.text.len();
+        }
+        self.of_this_run = self.of_this_run.min(self.lines.len());
+    }
+
+    fn tail(&self, lines: usize) -> Vec<LogLine> {
+        self.lines.iter().skip(self.lines.len().saturating_sub(lines)).cloned().collect()
+    }
+}
+
+/// The text, or as much of its beginning as fits, with a sign that there was more.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    const MORE: &str = "…";
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    format!("{}{MORE}", &text[..text.floor_char_boundary(limit.saturating_sub(MORE.len()))])
+}
+
+/// A secret, for the tests here and around.
+#[cfg(test)]
+pub(crate) fn secret_of_test(value: &str) -> Secrets {
+    Secrets::new([zeroize::Zeroizing::new(value.to_owned())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(lines: &[LogLine]) -> Vec<&str> {
+        lines.iter().map(|line| &*line.text).collect()
+    }
+
+    #[test]
+    fn the_newest_lines_are_kept_and_no_more_than_fit() {
+        let log = ServerLog::new();
+        let none = Secrets::default();
+        for i in 0..KEPT_LINES + 7 {
+            log.push(LogSource::Stderr, &i.to_string(), &none);
+        }
+        let all = log.tail(usize::MAX);
+        assert_eq!((all.len(), &*all[0].text), (KEPT_LINES, "7"));
+        assert_eq!(texts(&log.tail(2)), ["505", "506"]);
+        for _ in 0..KEPT_LINES {
+            log.push(LogSource::Stderr, &"ö".repeat(LINE_LIMIT), &none);
+        }
+        let all = log.tail(usize::MAX);
+        assert!(all.iter().all(|line| line.text.len() <= LINE_LIMIT && line.text.ends_with('…')));
+        assert!(all.iter().map(|line| line.text.len()).sum::<usize>() <= KEPT_BYTES);
+        assert_eq!(all.len(), KEPT_BYTES / all[0].text.len());
+    }
+
+    #[test]
+    fn only_standard_error_of_this_run_explains_its_end() {
+        let log = ServerLog::new();
+        let none = Secrets::default();
+        log.push(LogSource::Stderr, "before", &none);
+        log.begin_run();
+        log.push(LogSource::A2c, "started", &none);
+        log.push(LogSource::Stderr, "one", &none);
+        log.push(LogSource::Stdout, "banner", &none);
+        log.push(LogSource::Stderr, "two", &none);
+        assert_eq!(log.last_words(), "one\ntwo");
+        assert_eq!(texts(&log.tail(usize::MAX)), ["before", "started", "one", "banner", "two"]);
+        for i in 0..KEPT_LINES * 2 {
+            log.push(LogSource::Stderr, &i.to_string(), &none);
+        }
+        assert_eq!(log.last_words().lines().count(), LAST_WORDS);
+    }
+
+    #[tokio::test]
+    async fn a_follower_misses_nothing_between_the_tail_and_the_news() {
+        let log = ServerLog::new();
+        let none = Secrets::default();
+        log.push(LogSource::Stderr, "old", &none);
+        let (tail, mut news) = log.follow(10);
+        log.push(LogSource::A2c, "new", &none);
+        assert_eq!(texts(&tail), ["old"]);
+        assert_eq!(&*news.recv().await.unwrap().text, "new");
+        for _ in 0..FOLLOWED * 2 {
+            log.push(LogSource::A2c, "flood", &none);
+        }
+        assert!(matches!(news.recv().await, Err(broadcast::error::RecvError::Lagged(_))));
+        assert_eq!(&*news.recv().await.unwrap().text, "flood");
+    }
+}

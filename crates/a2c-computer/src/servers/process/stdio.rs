@@ -1,0 +1,241 @@
+//! MCP on the standard streams of a process.
+//!
+//! Lines of standard output become messages ([`super::message`]); what is no message is told to the server's log, and does
+//! no harm. Messages become lines of standard input ([`super::outlet`]).
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use a2c_protocol::config::EncodingErrors;
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::AsyncRead;
+
+use super::lines::{BEGINNING, Lines, Read};
+use super::message::{self, Meaning};
+use super::outlet::Outlet;
+use crate::inputs::Secrets;
+use crate::servers::log::{LogSource, ServerLog, cut};
+
+/// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
+const LINE_LIMIT: usize = 64 << 20;
+
+/// How many lines that are no MCP are warned of, how many are written down, and how much of each is shown.
+const WARNINGS: u64 = 3;
+const WRITTEN_DOWN: u64 = 50;
+const SHOWN: usize = 200;
+
+/// MCP with one process.
+pub(crate) struct StdioTransport<R> {
+    lines: Lines<R>,
+    outlet: Option<Outlet>,
+    /// What else came with the last message.
+    waiting: VecDeque<ServerJsonRpcMessage>,
+    bad_bytes: EncodingErrors,
+    garbage: Garbage,
+}
+
+impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
+    pub(super) fn new(
+        name: &str,
+        stdout: R,
+        outlet: Outlet,
+        bad_bytes: EncodingErrors,
+        log: Arc<ServerLog>,
+        secrets: Secrets,
+    ) -> Self {
+        let garbage = Garbage { name: name.to_owned(), log, secrets, count: 0 };
+        Self {
+            lines: Lines::new(stdout, LINE_LIMIT),
+            outlet: Some(outlet),
+            waiting: VecDeque::new(),
+            bad_bytes,
+            garbage,
+        }
+    }
+
+    fn take_in(&mut self, read: &Read) {
+        let (line, meaning) = match read {
+            Read::Line(line) => (line, message::read(line, self.bad_bytes)),
+            Read::TooLong(beginning) => (beginning, message::read_beginning(beginning, LINE_LIMIT)),
+        };
+        self.act(line, meaning);
+    }
+
+    fn act(&mut self, line: &[u8], meaning: Meaning) {
+        match meaning {
+            Meaning::Message(message) => self.waiting.push_back(*message),
+            Meaning::Batch(all) => all.into_iter().for_each(|meaning| self.act(line, meaning)),
+            Meaning::Answer(answer) => {
+                // Reading must not wait for writing: a server that does neither would stand still for ever.
+                tokio::spawn(self.send(*answer));
+            }
+            Meaning::Nothing => {}
+            Meaning::Garbage => self.garbage.tell(line),
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let line = serde_json::to_vec(&message).map_err(io::Error::from);
+        let outlet = self.outlet.clone();
+        async move {
+            let mut line = line?;
+            line.push(b'\n');
+            let outlet = outlet.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "it was hung up"))?;
+            outlet.write(line).await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            if let Some(message) = self.waiting.pop_front() {
+                return Some(message);
+            }
+            match self.lines.next().await {
+                Ok(Some(read)) => self.take_in(&read),
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::warn!(server = self.garbage.name, %error, "cannot read what the server writes");
+                    return None;
+                }
+            }
+            // A flood of lines that mean nothing must leave others their turn.
+            tokio::task::consume_budget().await;
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.outlet = None;
+        Ok(())
+    }
+}
+
+/// What a server writes to standard output that is no MCP: banners, logs, errors.
+struct Garbage {
+    name: String,
+    log: Arc<ServerLog>,
+    secrets: Secrets,
+    count: u64,
+}
+
+impl Garbage {
+    fn tell(&mut self, line: &[u8]) {
+        self.count += 1;
+        let count = self.count;
+        // A flood of it must not wash everything else out of the log.
+        if count > WRITTEN_DOWN && !count.is_power_of_two() {
+            return;
+        }
+        let line = String::from_utf8_lossy(&line[..line.len().min(BEGINNING)]);
+        let text = self.log.push(LogSource::Stdout, line.trim(), &self.secrets);
+        if count > WRITTEN_DOWN {
+            let remark = format!("{count} lines on standard output were no MCP messages so far");
+            self.log.push(LogSource::A2c, &remark, &self.secrets);
+        }
+        if count <= WARNINGS {
+            let line = cut(&text, SHOWN);
+            tracing::warn!(server = self.name, line, "the server writes to standard output what is no MCP message");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::{ClientRequest, PingRequest, RequestId};
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+
+    struct Server {
+        stdout: DuplexStream,
+        stdin: BufReader<DuplexStream>,
+        log: Arc<ServerLog>,
+    }
+
+    fn stage(secret: &str) -> (StdioTransport<DuplexStream>, Server) {
+        let (stdout, read) = tokio::io::duplex(1 << 20);
+        let (write, stdin) = tokio::io::duplex(1 << 20);
+        let log = Arc::new(ServerLog::new());
+        let secrets = crate::servers::log::secret_of_test(secret);
+        let transport =
+            StdioTransport::new("s", read, Outlet::new(write), EncodingErrors::Strict, log.clone(), secrets);
+        (transport, Server { stdout, stdin: BufReader::new(stdin), log })
+    }
+
+    fn error_id(message: Option<ServerJsonRpcMessage>) -> (Option<RequestId>, String) {
+        match message {
+            Some(ServerJsonRpcMessage::Error(error)) => (error.id, error.error.message.into_owned()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn garbage_is_written_down_without_secrets_and_skipped() {
+        let (mut transport, mut server) = stage("TopS3cret");
+        let mut text = "Listening, password TopS3cret\n".to_owned();
+        text.push_str(&"noise\n".repeat(1000));
+        text.push_str("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]\n");
+        server.stdout.write_all(text.as_bytes()).await.unwrap();
+        for id in 1..=2 {
+            match transport.receive().await {
+                Some(ServerJsonRpcMessage::Response(response)) => assert_eq!(response.id, RequestId::Number(id)),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(transport.garbage.count, 1001);
+        let log = server.log.tail(usize::MAX);
+        assert_eq!((&*log[0].text, log[0].source), ("Listening, password ***", LogSource::Stdout));
+        assert!(log.len() < 70, "{}", log.len());
+        drop(server.stdout);
+        assert!(transport.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_long_fails_by_name_and_the_next_is_read() {
+        let (mut transport, server) = stage("");
+        let mut stdout = server.stdout;
+        let writer = tokio::spawn(async move {
+            stdout.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"x\":\"").await.unwrap();
+            let chunk = vec![b'x'; 1 << 20];
+            for _ in 0..65 {
+                stdout.write_all(&chunk).await.unwrap();
+            }
+            stdout.write_all(b"\"}}\n{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{}}\n").await.unwrap();
+        });
+        let (id, message) = error_id(transport.receive().await);
+        assert_eq!(id, Some(RequestId::Number(5)));
+        assert!(message.contains(&LINE_LIMIT.to_string()), "{message}");
+        assert!(matches!(transport.receive().await, Some(ServerJsonRpcMessage::Response(_))));
+        writer.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn requests_that_make_no_sense_are_answered() {
+        let (mut transport, mut server) = stage("");
+        server.stdout.write_all(b"{\"jsonrpc\":\"0\",\"id\":9,\"method\":\"m\"}\n").await.unwrap();
+        let mut line = String::new();
+        tokio::select! {
+            none = transport.receive() => panic!("{none:?}"),
+            _ = server.stdin.read_line(&mut line) => {}
+        }
+        assert!(line.contains("\"id\":9") && line.contains("error"), "{line}");
+    }
+
+    #[tokio::test]
+    async fn closing_closes_the_standard_input() {
+        let (mut transport, mut server) = stage("");
+        let ping =
+            ClientJsonRpcMessage::request(ClientRequest::PingRequest(PingRequest::default()), RequestId::Number(1));
+        transport.send(ping.clone()).await.unwrap();
+        transport.close().await.unwrap();
+        let mut text = String::new();
+        tokio::io::AsyncReadExt::read_to_string(&mut server.stdin, &mut text).await.unwrap();
+        assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
+        assert_eq!(transport.send(ping).await.unwrap_err().kind(), io::ErrorKind::NotConnected);
+    }
+}

@@ -1,0 +1,50 @@
+//! What servers tell of the progress of their calls: it keeps a call from being given up, and is logged.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use tokio::sync::watch;
+
+/// The calls of one connection that listen for progress.
+#[derive(Clone, Default)]
+pub(crate) struct ProgressBoard {
+    listeners: Arc<Mutex<HashMap<ProgressToken, watch::Sender<u64>>>>,
+}
+
+/// One call's ear; it stops listening when dropped.
+pub(crate) struct Listening {
+    board: ProgressBoard,
+    token: ProgressToken,
+    /// Counts what was told.
+    pub(crate) told: watch::Receiver<u64>,
+}
+
+impl ProgressBoard {
+    /// Listens for the progress of a call.
+    pub(crate) fn listen(&self, token: ProgressToken) -> Listening {
+        let (sender, told) = watch::channel(0);
+        self.listeners().insert(token.clone(), sender);
+        Listening { board: self.clone(), token, told }
+    }
+
+    /// Tells whoever listens.
+    pub(crate) fn tell(&self, server: &str, progress: &ProgressNotificationParam) {
+        if let Some(listener) = self.listeners().get(&progress.progress_token) {
+            listener.send_modify(|count| *count += 1);
+            // What a tool says goes to the owner's log only, and not as loud as its end.
+            let (done, total) = (progress.progress, progress.total);
+            tracing::debug!(server, done, total, message = progress.message, "tool call progress");
+        }
+    }
+
+    fn listeners(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, watch::Sender<u64>>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.board.listeners().remove(&self.token);
+    }
+}

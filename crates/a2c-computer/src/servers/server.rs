@@ -1,0 +1,277 @@
+//! One MCP server as the rest of the Computer sees it: a state, its tools as last listed, and a way to call them.
+//!
+//! A task of its own ([`supervisor`]) brings the server up again and again; this handle says what is wanted of it and
+//! never waits for it, except on behalf of a caller who named it.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use a2c_protocol::config::McpServerConfig;
+use rmcp::model::Tool;
+use rmcp::{Peer, RoleClient};
+use tokio::sync::{Notify, watch};
+
+use super::log::ServerLog;
+use super::progress::ProgressBoard;
+use super::state::{Happening, ServerState};
+use super::{Surroundings, supervisor};
+use crate::tools::remap::Program;
+
+/// A handle to one MCP server. Dropping it ends the server.
+pub(crate) struct Server {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What the supervisor and the handle share.
+pub(crate) struct Shared {
+    pub(super) name: String,
+    rules: RwLock<Rules>,
+    pub(super) wish: watch::Sender<Wish>,
+    pub(super) status: watch::Sender<Status>,
+    live: RwLock<Option<Live>>,
+    tools: RwLock<Arc<[Tool]>>,
+    pub(super) log: Arc<ServerLog>,
+    pub(super) surroundings: Arc<Surroundings>,
+    /// The server said that its tools changed.
+    pub(super) list_changed: Notify,
+    pub(super) calls_running: AtomicUsize,
+    pub(super) counts: Counts,
+}
+
+/// What the owner says about a server.
+#[derive(Clone)]
+struct Rules {
+    config: Arc<McpServerConfig>,
+    /// Reshapes the results of its tools.
+    remap: Option<Program>,
+}
+
+impl Rules {
+    fn new(config: McpServerConfig) -> Self {
+        // A configuration was refused whose program does not compile: this one is without, or compiles again.
+        let compiled = config.vrl.as_deref().map(Program::compile).transpose();
+        if let Err(problem) = &compiled {
+            tracing::error!(server = config.name, problem, "results are not reshaped");
+        }
+        Self { config: Arc::new(config), remap: compiled.ok().flatten() }
+    }
+}
+
+/// What is wanted of a server. Every change counts as a new turn: a run that began for an earlier one is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wish {
+    pub(super) mode: Mode,
+    pub(super) turn: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    On,
+    Off,
+    Gone,
+}
+
+/// How a server is.
+#[derive(Debug, Clone)]
+pub(crate) struct Status {
+    pub(crate) state: ServerState,
+    pub(crate) since: SystemTime,
+    /// How often it was started anew.
+    pub(crate) restarts: u64,
+    /// When it is tried again, where it failed and that is planned.
+    pub(crate) retry_at: Option<SystemTime>,
+}
+
+/// A connection that answers.
+#[derive(Clone)]
+pub(crate) struct Live {
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) progress: ProgressBoard,
+}
+
+/// What has been asked of a server so far.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) calls: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) progress: AtomicU64,
+}
+
+impl Server {
+    /// Takes a server on; where it is not disabled, it starts.
+    pub(crate) fn start(config: McpServerConfig, surroundings: Arc<Surroundings>) -> Self {
+        let (mode, state) = match config.disabled {
+            true => (Mode::Off, ServerState::Disabled),
+            false => (Mode::On, ServerState::Starting),
+        };
+        let status = Status { state, since: SystemTime::now(), restarts: 0, retry_at: None };
+        let shared = Arc::new(Shared {
+            name: config.name.clone(),
+            rules: RwLock::new(Rules::new(config)),
+            wish: watch::Sender::new(Wish { mode, turn: 0 }),
+            status: watch::Sender::new(status),
+            live: RwLock::default(),
+            tools: RwLock::new(Arc::new([])),
+            log: Arc::new(ServerLog::new()),
+            surroundings,
+            list_changed: Notify::new(),
+            calls_running: AtomicUsize::new(0),
+            counts: Counts::default(),
+        });
+        tokio::spawn(supervisor::supervise(shared.clone()));
+        Self { shared }
+    }
+
+    /// What the owner says about the server.
+    pub(crate) fn config(&self) -> Arc<McpServerConfig> {
+        self.shared.config()
+    }
+
+    /// What reshapes the results of its tools.
+    pub(crate) fn remap(&self) -> Option<Program> {
+        self.shared.rules.read().unwrap_or_else(PoisonError::into_inner).remap.clone()
+    }
+
+    /// How it is now.
+    pub(crate) fn status(&self) -> Status {
+        self.shared.status.borrow().clone()
+    }
+
+    /// The state now.
+    pub(crate) fn state(&self) -> ServerState {
+        self.shared.status.borrow().state.clone()
+    }
+
+    /// The tools as last listed.
+    pub(crate) fn tools(&self) -> Arc<[Tool]> {
+        self.shared.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What it wrote, and what happened to it.
+    pub(crate) fn log(&self) -> &Arc<ServerLog> {
+        &self.shared.log
+    }
+
+    /// What has been asked of it so far.
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.shared.counts
+    }
+
+    /// Waits until it is ready, or is known not to be.
+    pub(crate) async fn settled(&self) {
+        // An error means that the supervisor is gone, and with it the reason to wait.
+        let _ = self.shared.status.subscribe().wait_for(|status| status.state.is_settled()).await;
+    }
+
+    /// Replaces the owner's rules; the server goes on running.
+    pub(crate) fn rule(&self, config: McpServerConfig) {
+        self.shared.put_config(config);
+        self.shared.surroundings.changed.notify_one();
+    }
+
+    /// Replaces the configuration and begins anew with it.
+    pub(crate) fn change(&self, config: McpServerConfig) {
+        let mode = if config.disabled { Mode::Off } else { Mode::On };
+        self.shared.put_config(config);
+        self.wish(mode);
+    }
+
+    /// Ends it and starts it again, also where it was about to be tried again later.
+    pub(crate) fn restart(&self) {
+        self.wish(Mode::On);
+    }
+
+    /// Waits until a server that was switched off has ended.
+    pub(crate) async fn rests(&self) {
+        let over = |status: &Status| matches!(status.state, ServerState::Disabled | ServerState::Stopped);
+        let _ = self.shared.status.subscribe().wait_for(over).await;
+    }
+
+    /// Ends it for good.
+    pub(crate) fn dismiss(&self) {
+        self.wish(Mode::Gone);
+    }
+
+    /// Waits until nothing is left of a server that was dismissed.
+    pub(crate) async fn gone(&self) {
+        let _ = self.shared.status.subscribe().wait_for(|status| status.state == ServerState::Stopped).await;
+    }
+
+    fn wish(&self, mode: Mode) {
+        // Whoever waits for the outcome must not take the state of the run before for it.
+        self.shared.wish.send_if_modified(|wish| {
+            if wish.mode == Mode::Gone {
+                return false;
+            }
+            *wish = Wish { mode, turn: wish.turn + 1 };
+            true
+        });
+        self.shared.put_live(None);
+        if mode == Mode::On {
+            self.shared.happened(Happening::Begun);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.dismiss();
+    }
+}
+
+impl Shared {
+    pub(super) fn config(&self) -> Arc<McpServerConfig> {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).config.clone()
+    }
+
+    fn put_config(&self, config: McpServerConfig) {
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Rules::new(config);
+    }
+
+    /// Moves the state on. Where that changes what is offered, everybody who shows tools learns of it.
+    pub(super) fn happened(&self, happening: Happening) {
+        let mut was_wanted_otherwise = false;
+        self.status.send_if_modified(|status| {
+            let state = status.state.after(happening);
+            if status.state == state {
+                return false;
+            }
+            tracing::debug!(server = self.name, state = state.word(), "MCP server state");
+            was_wanted_otherwise = state.is_wanted() != status.state.is_wanted();
+            *status = Status { state, since: SystemTime::now(), retry_at: None, ..status.clone() };
+            true
+        });
+        if was_wanted_otherwise {
+            self.surroundings.changed.notify_one();
+        }
+    }
+
+    /// The connection, while there is one.
+    pub(super) fn live(&self) -> Option<Live> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn put_live(&self, live: Option<Live>) {
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = live;
+    }
+
+    /// Takes over a fresh list.
+    pub(super) fn put_tools(&self, tools: Vec<Tool>) {
+        let tools: Arc<[Tool]> = tools.into();
+        let mut kept = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        if *kept != tools {
+            *kept = tools;
+            drop(kept);
+            self.surroundings.changed.notify_one();
+        }
+    }
+}
+
+impl Counts {
+    /// One more call, and whether it failed.
+    pub(crate) fn called(&self, failed: bool) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,184 @@
+//! Keeps one MCP server running: starts it, waits for its end, and starts it again after a pause.
+//!
+//! The only task that starts and ends the server. What is wanted of it comes through [`Wish`]; how it is goes out
+//! through the status.
+
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use a2c_protocol::config::McpTransport;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::backoff::Backoff;
+use super::conversation::converse;
+use super::process::{self, LAST_WORDS, Launch, Started, StderrTail};
+use super::server::{Mode, Shared, Wish};
+use super::state::Happening;
+use super::upstream;
+
+/// Why a run is over.
+enum End {
+    /// It was told to end.
+    Wanted,
+    /// It failed; trying again may help.
+    Failed(String),
+    /// It cannot be started as long as nobody changes something.
+    Hopeless(String),
+}
+
+/// Does what is wished until the server is wanted no more. When this ends, nothing of the server is left.
+pub(super) async fn supervise(shared: Arc<Shared>) {
+    let mut wish = shared.wish.subscribe();
+    let mut backoff = Backoff::default();
+    let mut first = true;
+    loop {
+        let Wish { mode, .. } = *wish.borrow_and_update();
+        match mode {
+            Mode::Gone => break,
+            Mode::Off => {
+                shared.happened(Happening::SwitchedOff);
+                backoff.forget();
+                // The sender lives in `shared`: this cannot fail.
+                let _ = wish.changed().await;
+            }
+            Mode::On => {
+                shared.happened(Happening::Begun);
+                if !std::mem::take(&mut first) {
+                    shared.status.send_modify(|status| status.restarts += 1);
+                }
+                let begin = Instant::now();
+                let end = run(&shared, &mut wish).await;
+                shared.put_live(None);
+                match end {
+                    End::Wanted => backoff.forget(),
+                    End::Failed(reason) => {
+                        let pause = backoff.pause(begin.elapsed(), fastrand::f64());
+                        failed(&shared, reason, Some(pause));
+                        tokio::select! {
+                            () = tokio::time::sleep(pause) => {}
+                            _ = wish.changed() => backoff.forget(),
+                        }
+                    }
+                    End::Hopeless(reason) => {
+                        failed(&shared, reason, None);
+                        let _ = wish.changed().await;
+                    }
+                }
+            }
+        }
+    }
+    shared.happened(Happening::Dismissed);
+}
+
+fn failed(shared: &Shared, reason: String, pause: Option<Duration>) {
+    let again = pause.map(|pause| format!(" Starting it again in {:.1} s.", pause.as_secs_f64())).unwrap_or_default();
+    tracing::error!(server = shared.name, reason, "MCP server failed.{again}");
+    shared.log.remark(&format!("failed: {reason}"));
+    shared.happened(Happening::Ended(reason));
+    shared.status.send_modify(|status| status.retry_at = pause.map(|pause| SystemTime::now() + pause));
+}
+
+/// One run, from start to end. A change of the wish ends it in order.
+async fn run(shared: &Arc<Shared>, wish: &mut watch::Receiver<Wish>) -> End {
+    let stop = CancellationToken::new();
+    let mut serving = std::pin::pin!(serve(shared, &stop));
+    tokio::select! {
+        end = &mut serving => end,
+        _ = wish.changed() => {
+            // The loop is to see this change, too.
+            wish.mark_changed();
+            stop.cancel();
+            serving.await;
+            End::Wanted
+        }
+    }
+}
+
+/// Runs the server until it ends or is to stop.
+async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
+    let config = shared.config();
+    let filled = tokio::select! {
+        filled = shared.surroundings.inputs.fill(&config) => filled,
+        () = stop.cancelled() => return End::Wanted,
+    };
+    let filled = match filled {
+        Ok(filled) => filled,
+        Err(unresolved) => return End::Hopeless(unresolved.to_string()),
+    };
+    let secrets = &filled.secrets;
+    tracing::info!(server = shared.name, "starting MCP server");
+    shared.log.remark("starting");
+    let outcome = match &filled.transport {
+        McpTransport::Stdio(stdio) => {
+            let launch = Launch {
+                name: &shared.name,
+                stdio,
+                secrets,
+                log: &shared.log,
+                family: &shared.surroundings.family,
+                guardian: shared.surroundings.guardian.as_ref(),
+            };
+            match process::start(launch).await {
+                Ok(started) => child(shared, started, stop).await,
+                Err(problem) => Err(problem),
+            }
+        }
+        McpTransport::Streamable(http) => {
+            let tokens = shared.surroundings.tokens.clone();
+            match upstream::streamable::open(&shared.name, http, tokens) {
+                Ok(transport) => converse(shared, transport, stop).await,
+                Err(problem) => Err(problem),
+            }
+        }
+        McpTransport::Sse(sse) => match upstream::sse::open(sse) {
+            Ok(transport) => converse(shared, transport, stop).await,
+            Err(problem) => Err(problem),
+        },
+    };
+    match outcome {
+        Ok(()) => End::Wanted,
+        Err(problem) => End::Failed(secrets.hide(&problem)),
+    }
+}
+
+/// A server that is a process of ours: its end is the end of the conversation, and the other way round.
+async fn child(shared: &Arc<Shared>, started: Started, stop: &CancellationToken) -> Result<(), String> {
+    let Started { mut process, transport, stderr } = started;
+    let outcome = {
+        let mut talk = std::pin::pin!(converse(shared, transport, stop));
+        tokio::select! {
+            outcome = &mut talk => outcome,
+            // A child of the process may keep its standard output open: the end of the process is the end all the same.
+            status = process.exited() => {
+                // What it said before it ended is still to be read.
+                let _ = tokio::time::timeout(LAST_WORDS, &mut talk).await;
+                match status {
+                    // It may be faster to go than we are to notice that we sent it away.
+                    _ if stop.is_cancelled() => Ok(()),
+                    Ok(status) => Err(format!("it ended with {status}")),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+        }
+    };
+    // The conversation is dropped, and with it the standard input of the process.
+    let status = process.end().await;
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(problem) => Err(explain(&problem, status, stderr).await),
+    }
+}
+
+/// What happened, how the process ended, and what it said last.
+async fn explain(problem: &str, status: Option<ExitStatus>, stderr: StderrTail) -> String {
+    let ended = match status {
+        Some(status) if !problem.contains("ended with") => format!(" ({status})"),
+        _ => String::new(),
+    };
+    match stderr.last_words().await {
+        text if text.is_empty() => format!("{problem}{ended}"),
+        text => format!("{problem}{ended}; it wrote:\n{text}"),
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the sign-in to one server lies: a place in a [`TokenStore`], seen through the MCP library's eyes.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use http::HeaderValue;
+use oauth2::TokenResponse;
+use rmcp::transport::auth::{AuthError, CredentialStore, OAuthTokenResponse, StoredCredentials};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::{MARGIN_SECONDS, StoreError, TokenStore};
+
+/// A sign-in: who we are to the authorisation server, and its tokens.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SignIn {
+    pub(super) credentials: StoredCredentials,
+    /// Some authorisation servers give one out though none was asked for, and then insist on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client_secret: Option<String>,
+}
+
+impl SignIn {
+    fn tokens(&self) -> Option<&OAuthTokenResponse> {
+        self.credentials.token_response.as_ref()
+    }
+
+    /// The header that shows the sign-in to the server.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        let token = self.tokens()?.access_token().secret();
+        let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
+        header.set_sensitive(true);
+        Some(header)
+    }
+
+    /// What a new token is asked for with.
+    pub(super) fn refresh_token(&self) -> Option<&str> {
+        Some(self.tokens()?.refresh_token()?.secret())
+    }
+
+    /// Whether the token lasts for another request. One that does not say how long it lasts is tried.
+    pub(super) fn is_fresh(&self) -> bool {
+        let lifetime = self.tokens().and_then(TokenResponse::expires_in);
+        let (Some(lifetime), Some(since)) = (lifetime, self.credentials.token_received_at) else { return true };
+        let margin = MARGIN_SECONDS.min(lifetime.as_secs() / 4);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        now.saturating_sub(since) + margin < lifetime.as_secs()
+    }
+
+    /// A text without the secrets of this sign-in.
+    pub(super) fn hide(&self, text: &str) -> String {
+        let access = self.tokens().map(|tokens| tokens.access_token().secret().as_str());
+        let secrets = [access, self.refresh_token(), self.client_secret.as_deref()];
+        let secrets = secrets.into_iter().flatten().filter(|secret| !secret.is_empty());
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+}
+
+impl fmt::Debug for SignIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignIn").field("client_id", &self.credentials.client_id).finish_non_exhaustive()
+    }
+}
+
+/// The place of one server's sign-in; clones share it.
+#[derive(Clone)]
+pub(super) struct Shelf {
+    store: Arc<dyn TokenStore>,
+    key: String,
+    /// What the library does not hand on when it saves.
+    client_secret: Arc<Mutex<Option<String>>>,
+}
+
+impl Shelf {
+    /// The place for a server of this name at this address. Another origin is another place: a token never goes where
+    /// it was not given out.
+    pub(super) fn new(name: &str, url: &Url, store: Arc<dyn TokenStore>) -> Self {
+        let key = format!("{name} {}", url.origin().ascii_serialization());
+        Self { store, key, client_secret: Arc::default() }
+    }
+
+    /// The secret that belongs to whatever is saved next.
+    pub(super) fn set_client_secret(&self, secret: Option<String>) {
+        *self.client_secret.lock().unwrap_or_else(PoisonError::into_inner) = secret;
+    }
+
+    pub(super) async fn read(&self) -> Result<Option<SignIn>, StoreError> {
+        let Some(text) = self.with_store(|store, key| store.get(key)).await? else { return Ok(None) };
+        // The library's own message would show a piece of the text.
+        serde_json::from_str(&text).map(Some).map_err(|_| StoreError::new("the kept sign-in is damaged: sign in anew"))
+    }
+
+    pub(super) async fn clear(&self) -> Result<(), StoreError> {
+        self.with_store(|store, key| store.delete(key)).await
+    }
+
+    /// A store may block.
+    async fn with_store<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&dyn TokenStore, &str) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (store, key) = (self.store.clone(), self.key.clone());
+        let done = tokio::task::spawn_blocking(move || act(&*store, &key)).await;
+        done.unwrap_or_else(|_| Err(StoreError::new("the store of the sign-ins failed")))
+    }
+}
+
+fn failed(error: StoreError) -> AuthError {
+    AuthError::CredentialStoreError(error.into_message())
+}
+
+#[async_trait]
+impl CredentialStore for Shelf {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        Ok(self.read().await.map_err(failed)?.map(|kept| kept.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let client_secret = self.client_secret.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = serde_json::to_string(&SignIn { credentials, client_secret })
+            .map_err(|_| AuthError::CredentialStoreError("the sign-in cannot be written as JSON".into()))?;
+        self.with_store(move |store, key| store.set(key, &text)).await.map_err(failed)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        Shelf::clear(self).await.map_err(failed)
+    }
+}

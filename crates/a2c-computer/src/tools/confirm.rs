@@ -1,0 +1,114 @@
+//! Who decides about a tool that its owner did not mark as `auto_apply`.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+/// What happens with a tool that its owner did not mark as `auto_apply`.
+#[derive(Clone, Default)]
+pub enum Confirmation {
+    /// It runs.
+    Allow,
+    /// It is refused: nobody is there to confirm.
+    #[default]
+    Refuse,
+    /// Somebody is asked, call by call.
+    Ask(Arc<dyn Confirmer>),
+}
+
+impl fmt::Debug for Confirmation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "Allow",
+            Self::Refuse => "Refuse",
+            Self::Ask(_) => "Ask",
+        })
+    }
+}
+
+/// Somebody who decides about single calls: a person at a terminal, a dialogue, a policy in code.
+pub trait Confirmer: Send + Sync {
+    /// Decides. When the call is given up meanwhile, the future is dropped.
+    fn confirm<'a>(&'a self, call: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
+}
+
+/// A call that waits for a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallToConfirm {
+    /// The Agent that calls.
+    pub agent: String,
+    /// The MCP server that would run it.
+    pub server: String,
+    /// The tool, as the Agent calls it.
+    pub tool: String,
+    /// What the server says that it does.
+    pub description: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+}
+
+/// What was decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs.
+    Run,
+    /// It does not.
+    Refuse,
+}
+
+/// Why a call does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unconfirmed {
+    /// Nobody is there to ask.
+    NobodyThere,
+    /// It was refused.
+    Refused,
+    /// Nobody decided in time.
+    NoAnswer,
+    /// The caller gave up.
+    Cancelled,
+}
+
+impl Confirmation {
+    /// Gets a decision about a call.
+    pub(crate) async fn decide(
+        &self,
+        call: CallToConfirm,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<(), Unconfirmed> {
+        let confirmer = match self {
+            Self::Allow => return Ok(()),
+            Self::Refuse => return Err(Unconfirmed::NobodyThere),
+            Self::Ask(confirmer) => confirmer,
+        };
+        tokio::select! {
+            verdict = confirmer.confirm(&call) => match verdict {
+                Verdict::Run => Ok(()),
+                Verdict::Refuse => Err(Unconfirmed::Refused),
+            },
+            () = tokio::time::sleep(limit) => Err(Unconfirmed::NoAnswer),
+            () = cancel.cancelled() => Err(Unconfirmed::Cancelled),
+        }
+    }
+}
+
+impl Unconfirmed {
+    /// What the Agent is told.
+    pub(crate) fn explain(self, tool: &str) -> String {
+        match self {
+            Self::NobodyThere => {
+                format!(
+                    "tool '{tool}' needs a confirmation: its owner has not set auto_apply for it, and nobody can be asked"
+                )
+            }
+            Self::Refused => format!("tool '{tool}' was refused by the owner of the computer"),
+            Self::NoAnswer => format!("tool '{tool}' needs a confirmation, and nobody gave one in time"),
+            Self::Cancelled => format!("tool '{tool}' was cancelled"),
+        }
+    }
+}
