@@ -210,6 +210,8 @@ impl ComputerHandle {
         if server.config().disabled {
             return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
         }
+        // Who wants it now may want to answer now.
+        self.machine.surroundings.inputs.ask_again();
         server.restart();
         Ok(())
     }

@@ -173,6 +173,12 @@ impl Inputs {
         state.found.remove(id);
     }
 
+    /// What was asked in vain is asked again for the next server that needs it.
+    pub(crate) fn ask_again(&self) {
+        // One that is being asked for right now needs no other question.
+        self.state().found.retain(|_, found| found.try_lock().map_or(true, |found| !found.was_asked_in_vain()));
+    }
+
     /// The parameters of a server with every placeholder replaced. May take as long as the owner needs to answer.
     pub(crate) async fn fill(&self, server: &McpServerConfig) -> Result<Filled, Unresolved> {
         filled::fill(self, server).await

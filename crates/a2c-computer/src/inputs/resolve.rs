@@ -30,6 +30,12 @@ pub(super) struct Found {
     printed: Option<Printed>,
 }
 
+impl Found {
+    pub(super) fn was_asked_in_vain(&self) -> bool {
+        matches!(self.answer, Some(None))
+    }
+}
+
 /// What the program of an input printed.
 struct Printed {
     outcome: Result<InputValue, CommandError>,
