@@ -11,7 +11,9 @@ cargo xtask COMMAND
   test [ARGS]   Set up the Python and Node environments of the tests, then run all tests.
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
   ci            What CI runs: formatting, clippy, documentation, tests.
-  bench calls   A call through everything against a plain MCP client.
+  bench computer [overhead] [crowd] [tools]
+                A call through everything against a plain MCP client (also as `bench calls`), fifty
+                MCP servers of which fifteen misbehave, and two thousand tools.
   bench hub [--quick] [--only NAME] [--servers NAMES] [--chaos [SECONDS]]
                 The hub under load against the Python SDK's server and two bare relays; `--help`
                 says more. A2C_BIN names another a2c than the one that is built for this.

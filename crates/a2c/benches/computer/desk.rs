@@ -1,0 +1,53 @@
+//! A Computer as users run it: the real program in a process of its own.
+
+use std::process::Command;
+
+use a2c_testbed::Peer;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::Bench;
+
+/// The office of everybody here.
+pub(crate) const OFFICE: &str = "o";
+
+/// A Computer that runs until this is dropped.
+pub(crate) struct Desk {
+    pub(crate) name: String,
+    _config: TempDir,
+    process: Peer,
+}
+
+impl Desk {
+    /// Starts it with these MCP servers; it is in the office when this returns.
+    pub(crate) fn start(bench: &Bench, name: &str, servers: &Value) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("computer.json");
+        std::fs::write(&file, json!({ "servers": servers }).to_string()).expect("the file can be written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_a2c"));
+        command.args(["computer", "--url", &bench.hub.url(), "--office", OFFICE, "--name", name, "--yes", "--config"]);
+        command.arg(&file);
+        Self { name: name.to_owned(), _config: dir, process: Peer::ready(command) }
+    }
+
+    /// Ends it in order.
+    pub(crate) fn stop(mut self) {
+        self.process.terminate();
+    }
+}
+
+/// The sample server.
+pub(crate) fn sample() -> Value {
+    stdio(env!("CARGO_BIN_EXE_a2c"), &["sample-server"])
+}
+
+/// A server of the tests that misbehaves, or only has much to list.
+pub(crate) fn script(file: &str, args: &[&str]) -> Value {
+    let script = a2c_testbed::workspace_root().join("tests/hostile").join(file);
+    let script = script.to_str().expect("the path is UTF-8");
+    stdio(a2c_testbed::python().to_str().expect("the path is UTF-8"), &[&[script], args].concat())
+}
+
+fn stdio(command: &str, args: &[&str]) -> Value {
+    json!({"type": "stdio", "server_parameters": {"command": command, "args": args}})
+}
