@@ -1,13 +1,19 @@
 //! Two thousand tools with schemas of the usual size, on fifty servers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use a2c_computer::{LinkOptions, Seat};
+use a2c_link::Link;
+use a2c_protocol::{Role, event};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use crate::Bench;
 use crate::bars::Bars;
-use crate::desk::{Desk, script};
-use crate::round::many;
+use crate::desk::{Desk, OFFICE, script};
+use crate::round::{Round, many};
 
 const SERVERS: usize = 50;
 const TOOLS_OF_EACH: usize = 40;
@@ -27,8 +33,34 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     tokio::time::timeout(Duration::from_secs(60), complete).await.expect("all servers start");
     let asks = many(ASKS, 1, move |_| all_tools(agent.clone(), name.clone())).await;
     asks.print("get_tools, 2,000 tools", 1);
+    bench.agent.leave().await.expect("left");
+    let (raw, size) = undecoded(bench, &desk.name).await;
+    raw.print(&format!("the same, not decoded, {} KiB", size >> 10), 1);
+    bench.agent.join(OFFICE).await.expect("joined again");
     bars.below("get_tools of 2,000 tools on 50 servers, p99", asks.ms(0.99), 30.0, "ms");
     desk.stop();
+}
+
+/// The same question by somebody who does not look into the answer: what is left is what the Agent's decoding costs.
+async fn undecoded(bench: &Bench, computer: &str) -> (Round, usize) {
+    let (link, _inbox) = Link::connect(&LinkOptions::new(bench.hub.url()), Role::Agent).await.expect("connected");
+    link.join(&Seat { office: OFFICE.into(), name: "raw".into() }).await.expect("joined");
+    let request = json!({"agent": "raw", "req_id": "r", "computer": computer});
+    let size = Arc::new(AtomicUsize::new(0));
+    let asks = {
+        let (link, size) = (link.clone(), size.clone());
+        many(ASKS, 1, move |_| {
+            let (link, size, request) = (link.clone(), size.clone(), request.clone());
+            async move {
+                let answer: Result<Box<RawValue>, _> =
+                    link.request(event::GET_TOOLS, &request, Duration::from_secs(60)).await;
+                answer.is_ok_and(|answer| size.fetch_max(answer.get().len(), Ordering::Relaxed) < usize::MAX)
+            }
+        })
+        .await
+    };
+    link.close().await;
+    (asks, size.load(Ordering::Relaxed))
 }
 
 async fn all_tools(agent: a2c_agent::Agent, computer: String) -> bool {
