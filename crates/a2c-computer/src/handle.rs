@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
+use a2c_protocol::ErrorCode;
 use a2c_protocol::config::{McpServerConfig, McpTransport};
 use a2c_protocol::tool::CallToolResult;
 use serde_json::{Map, Value};
@@ -146,12 +147,12 @@ impl ComputerHandle {
     /// Runs a tool as the owner: it need not be confirmed, but the gate is the same.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, limit: Duration) -> CallToolResult {
         let wanted = Wanted { caller: Caller::Owner, tool: tool.to_owned(), params: arguments, limit, trace: None };
-        // When the caller goes away, the tool is told to stop.
+        // In a task of its own, so that the tool can be told to stop when the caller goes away.
         let cancel = CancellationToken::new();
-        let guard = cancel.clone().drop_guard();
-        let result = call::run(&self.machine, wanted, &cancel).await;
-        guard.disarm();
-        result
+        let _gone = cancel.clone().drop_guard();
+        let machine = self.machine.clone();
+        let running = tokio::spawn(async move { call::run(&machine, wanted, &cancel).await });
+        running.await.unwrap_or_else(|error| CallToolResult::failure(ErrorCode::ToolFailed, &error.to_string()))
     }
 
     /// What a server wrote, and what happened to it.

@@ -41,10 +41,13 @@ pub fn decode<T: DeserializeOwned>(json: &str) -> Result<T, AnswerError> {
             return Err(error.into());
         }
     }
+    serde_json::from_str(json).map_err(|error| wrong_shape(located::<T>(json).unwrap_or_else(|| error.to_string())))
+}
+
+/// Where an answer is wrong. Following the path costs more than reading the answer, so this is for those that are.
+fn located<T: DeserializeOwned>(json: &str) -> Option<String> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let answer = serde_path_to_error::deserialize(&mut deserializer).map_err(|e| wrong_shape(e.to_string()))?;
-    deserializer.end().map_err(|e| wrong_shape(e.to_string()))?;
-    Ok(answer)
+    serde_path_to_error::deserialize::<_, T>(&mut deserializer).err().map(|e| e.to_string())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::server::{Live, Server};
+use super::server::{Live, Server, Shared};
 use super::state::ServerState;
 use super::upstream::{self, Refusal};
 
@@ -60,9 +60,11 @@ impl Server {
             () = sleep_until(deadline) => return Err(CallFailure::Timeout),
             () = cancel.cancelled() => return Err(CallFailure::Cancelled),
         };
-        self.shared.calls_running.fetch_add(1, Ordering::Relaxed);
+        let _running = Running::begin(&self.shared);
         let outcome = ask(&live, call, deadline, self.shared.surroundings.limits.idle, cancel).await;
-        self.shared.calls_running.fetch_sub(1, Ordering::Relaxed);
+        if matches!(outcome, Err(CallFailure::Failed(_))) {
+            self.shared.in_doubt.notify_one();
+        }
         outcome
     }
 
@@ -78,6 +80,22 @@ impl Server {
                 return self.shared.live();
             }
         }
+    }
+}
+
+/// Counts a call for as long as it runs, however it ends.
+struct Running<'a>(&'a Shared);
+
+impl<'a> Running<'a> {
+    fn begin(shared: &'a Shared) -> Self {
+        shared.calls_running.fetch_add(1, Ordering::Relaxed);
+        Self(shared)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.calls_running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

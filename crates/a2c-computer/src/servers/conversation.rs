@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::NotificationContext;
 use rmcp::transport::Transport;
-use rmcp::{ClientHandler, Peer, RoleClient, ServiceExt as _};
+use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::paging::{self, PagingError};
@@ -126,21 +126,25 @@ fn unwell(shared: &Shared, reason: &str) {
     shared.happened(Happening::Unwell(reason.to_owned()));
 }
 
-/// Asks the server from time to time whether it is still there; ends when it is not. While calls run, silence is no
-/// proof: many servers do one thing at a time.
+/// Asks the server whether it is still there, from time to time and when a call could not be sent; ends when it is not.
+/// While calls run, silence is no proof: many servers do one thing at a time.
 async fn watch(shared: &Shared, peer: &Peer<RoleClient>) {
     let health = &shared.surroundings.limits.health;
     let mut missed = 0;
     loop {
-        tokio::time::sleep(health.every).await;
+        tokio::select! {
+            () = tokio::time::sleep(health.every) => {}
+            () = shared.in_doubt.notified() => {}
+        }
         let ping = peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
         match tokio::time::timeout(health.limit, ping).await {
-            // An error is an answer, too: some servers do not know pings.
-            Ok(_) if missed > 0 => {
-                missed = 0;
-                shared.happened(Happening::Well);
+            // A refusal is an answer, too: some servers do not know pings.
+            Ok(Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse)) => {
+                if std::mem::take(&mut missed) > 0 {
+                    shared.happened(Happening::Well);
+                }
             }
-            Ok(_) => {}
+            Ok(Err(error)) => return unwell(shared, &format!("it cannot be reached: {error}")),
             Err(_) if shared.calls_running.load(Ordering::Relaxed) > 0 => {}
             Err(_) => {
                 missed += 1;

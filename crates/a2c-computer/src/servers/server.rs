@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub(super) surroundings: Arc<Surroundings>,
     /// The server said that its tools changed.
     pub(super) list_changed: Notify,
+    /// A call could not be sent: is the server still there?
+    pub(super) in_doubt: Notify,
     pub(super) calls_running: AtomicUsize,
     pub(super) counts: Counts,
 }
@@ -116,6 +118,7 @@ impl Server {
             log: Arc::new(ServerLog::new()),
             surroundings,
             list_changed: Notify::new(),
+            in_doubt: Notify::new(),
             calls_running: AtomicUsize::new(0),
             counts: Counts::default(),
         });

@@ -20,6 +20,9 @@ use super::{MESSAGE_LIMIT, outgoing};
 /// office whose server answers with plain JSON.
 const IN_FLIGHT: usize = 256;
 
+/// How often a stream that broke off is asked for again, after a second, two, four, …: who is not back by then is gone.
+const RETRIES: usize = 4;
+
 /// The longest pause before an event stream that the server ended is asked for again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -51,6 +54,7 @@ pub(crate) fn open(
     });
     let mut retries = ExponentialBackoff::default();
     retries.max_delay = Some(LONGEST_PAUSE);
+    retries.max_times = Some(RETRIES);
     // The library shows its address in some messages, hence it gets none: the wire knows it.
     let mut config = StreamableHttpClientTransportConfig::with_uri("")
         .max_concurrent_requests(IN_FLIGHT)
