@@ -30,6 +30,7 @@ use serde_json::Value;
 pub(crate) use difference::inputs_of;
 pub use difference::{Change, Difference, ServerChange};
 pub use editing::{Edit, EditError, edit};
+pub(crate) use import::is_credential;
 pub use problem::{ConfigError, InvalidConfig, Problem};
 pub use saving::save;
 pub use schema::schema;

@@ -11,6 +11,7 @@ use super::error::Unresolved;
 use super::fill::{Parameters, Values};
 use super::secrets::Secrets;
 use super::{InputValue, Inputs};
+use crate::config::is_credential;
 
 /// What every process of the user can see anyway. To hide it would make most messages unreadable.
 const KNOWN_TO_ALL: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", "USERPROFILE"];
@@ -19,8 +20,11 @@ const KNOWN_TO_ALL: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "S
 pub(crate) struct Filled {
     /// How the server is reached.
     pub(crate) transport: McpTransport,
-    /// What came from elsewhere, every value of `env` and `headers`, and what a URL holds of the kind.
+    /// What came from elsewhere, every value of `env` and `headers`, and what a URL holds of the kind: hidden from logs.
     pub(crate) secrets: Secrets,
+    /// Those of them that are credentials for sure, or by their name: hidden from results, too. There a time zone that
+    /// happens to stand in `env` must stay readable.
+    pub(crate) credentials: Secrets,
 }
 
 impl std::fmt::Debug for Filled {
@@ -49,18 +53,20 @@ impl Drop for Filled {
 
 pub(super) async fn fill(inputs: &Inputs, server: &McpServerConfig) -> Result<Filled, Unresolved> {
     let name = &server.name;
-    let mut found = Finding { inputs, server: name, values: Vec::new() };
+    let mut found = Finding { inputs, server: name, values: Vec::new(), passwords: Vec::new() };
     let transport = match &server.transport {
         McpTransport::Stdio(parameters) => McpTransport::Stdio(found.fill(parameters).await?),
         McpTransport::Streamable(parameters) => McpTransport::Streamable(found.fill(parameters).await?),
         McpTransport::Sse(parameters) => McpTransport::Sse(found.fill(parameters).await?),
     };
-    let mut values = found.values;
-    values.extend(written(&transport));
+    let (mut values, mut passwords) = (found.values, found.passwords);
+    values.extend(written(&transport, |_, _| true));
+    passwords.extend(written(&transport, is_credential));
     let environment = &inputs.0.sources.environment;
     let known: Vec<_> = KNOWN_TO_ALL.iter().filter_map(|variable| environment.get(variable)).collect();
     values.retain(|value| !known.contains(value));
-    Ok(Filled { transport, secrets: Secrets::new(values) })
+    passwords.retain(|value| !known.contains(value));
+    Ok(Filled { transport, secrets: Secrets::new(values), credentials: Secrets::new(passwords) })
 }
 
 /// Filling the parameters of one server.
@@ -69,6 +75,8 @@ struct Finding<'a> {
     server: &'a str,
     /// What is put in and must be hidden.
     values: Vec<Zeroizing<String>>,
+    /// What of it is a credential.
+    passwords: Vec<Zeroizing<String>>,
 }
 
 impl Finding<'_> {
@@ -81,6 +89,9 @@ impl Finding<'_> {
             // The options of a list are in the configuration, which the Agent may read.
             if !matches!(input, Input::PickString { .. }) {
                 self.values.extend(value.texts());
+            }
+            if matches!(input, Input::PromptString { password: Some(true), .. } | Input::Command { .. }) {
+                self.passwords.extend(value.texts());
             }
             resolved.insert(id, value);
         }
@@ -95,11 +106,14 @@ impl Finding<'_> {
     }
 }
 
-/// The customary places of keys, in filled parameters.
-fn written(transport: &McpTransport) -> Vec<Zeroizing<String>> {
+/// The customary places of keys, in filled parameters. `of_env` says which variables count.
+fn written(transport: &McpTransport, of_env: fn(&str, &str) -> bool) -> Vec<Zeroizing<String>> {
     let keep = |text: &str| Zeroizing::new(text.to_owned());
     match transport {
-        McpTransport::Stdio(stdio) => stdio.env.iter().flat_map(BTreeMap::values).map(|value| keep(value)).collect(),
+        McpTransport::Stdio(stdio) => {
+            let env = stdio.env.iter().flatten().filter(|(key, value)| of_env(key, value));
+            env.map(|(_, value)| keep(value)).collect()
+        }
         McpTransport::Streamable(StreamableParameters { url, headers, .. })
         | McpTransport::Sse(SseParameters { url, headers, .. }) => {
             let headers = headers.iter().flat_map(BTreeMap::values);

@@ -9,8 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use a2c_protocol::config::REDACTED;
+use a2c_protocol::tool::CallToolResult;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use serde_json::Value;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::spelling;
@@ -72,6 +74,30 @@ impl Secrets {
             hidden.zeroize();
             hidden = shorter;
         }
+    }
+
+    /// Takes them out of every text of a value. Most results hold none: that is found out first, and fast.
+    fn scrub(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if self.may_be_in(text) => *text = self.hide(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.scrub(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.scrub(field)),
+            _ => {}
+        }
+    }
+
+    /// Takes them out of what goes to an Agent.
+    pub(crate) fn scrub_result(&self, result: &mut CallToolResult) {
+        if self.0.is_empty() {
+            return;
+        }
+        result.content.iter_mut().chain(&mut result.structured_content).for_each(|value| self.scrub(value));
+        result.meta.values_mut().chain(result.extra.values_mut()).for_each(|value| self.scrub(value));
+    }
+
+    /// Whether one of them stands in a text as it is, or in base64.
+    fn may_be_in(&self, text: &str) -> bool {
+        self.0.iter().any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some())
     }
 
     /// Where secrets are, in order; those that overlap are one.
@@ -154,6 +180,15 @@ mod tests {
     fn overlapping_values_are_one() {
         assert_eq!(secrets(&["abcd", "cdef", "s3cret", "s3cret-longer"]).hide("abcdef s3cret-longer"), "*** ***");
         assert_eq!(secrets(&["a***b"]).hide("aa***bb"), "***");
+    }
+
+    #[test]
+    fn results_are_scrubbed_in_every_text() {
+        let mut value =
+            serde_json::json!({"a": ["x s3cret-1 y", {"b": "czNjcmV0LTE="}], "s3cret-1": 1, "n": 7, "ok": "s3cre"});
+        secrets(&["s3cret-1"]).scrub(&mut value);
+        let expected = serde_json::json!({"a": ["x *** y", {"b": "***="}], "s3cret-1": 1, "n": 7, "ok": "s3cre"});
+        assert_eq!(value, expected);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::log::ServerLog;
 use super::progress::ProgressBoard;
 use super::state::{Happening, ServerState};
 use super::{Surroundings, supervisor};
+use crate::inputs::Secrets;
 use crate::tools::remap::Program;
 
 /// A handle to one MCP server. Dropping it ends the server.
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     rules: RwLock<Rules>,
     pub(super) wish: watch::Sender<Wish>,
     pub(super) status: watch::Sender<Status>,
+    /// What must not be seen of the parameters of this run.
+    concealed: RwLock<Concealed>,
     live: RwLock<Option<Live>>,
     tools: RwLock<Arc<[Tool]>>,
     pub(super) log: Arc<ServerLog>,
@@ -85,6 +88,13 @@ pub(crate) struct Status {
     pub(crate) retry_at: Option<SystemTime>,
 }
 
+/// What must not be seen: in the log and in reasons, and in what goes to an Agent.
+#[derive(Clone, Default)]
+pub(crate) struct Concealed {
+    pub(super) from_logs: Secrets,
+    pub(super) from_results: Secrets,
+}
+
 /// A connection that answers.
 #[derive(Clone)]
 pub(crate) struct Live {
@@ -113,6 +123,7 @@ impl Server {
             rules: RwLock::new(Rules::new(config)),
             wish: watch::Sender::new(Wish { mode, turn: 0 }),
             status: watch::Sender::new(status),
+            concealed: RwLock::default(),
             live: RwLock::default(),
             tools: RwLock::new(Arc::new([])),
             log: Arc::new(ServerLog::new()),
@@ -122,7 +133,15 @@ impl Server {
             calls_running: AtomicUsize::new(0),
             counts: Counts::default(),
         });
-        tokio::spawn(supervisor::supervise(shared.clone()));
+        let (supervising, watched) = (tokio::spawn(supervisor::supervise(shared.clone())), shared.clone());
+        tokio::spawn(async move {
+            if let Err(defect) = supervising.await {
+                // Whoever waits for the end of the server must not wait for ever.
+                tracing::error!(server = watched.name, %defect, "the supervisor of an MCP server is gone");
+                watched.put_live(None);
+                watched.happened(Happening::Dismissed);
+            }
+        });
         Self { shared }
     }
 
@@ -134,6 +153,11 @@ impl Server {
     /// What reshapes the results of its tools.
     pub(crate) fn remap(&self) -> Option<Program> {
         self.shared.rules.read().unwrap_or_else(PoisonError::into_inner).remap.clone()
+    }
+
+    /// The credentials that no result may hold.
+    pub(crate) fn credentials(&self) -> Secrets {
+        self.shared.concealed().from_results
     }
 
     /// How it is now.
@@ -248,6 +272,14 @@ impl Shared {
         if was_wanted_otherwise {
             self.surroundings.changed.notify_one();
         }
+    }
+
+    pub(super) fn concealed(&self) -> Concealed {
+        self.concealed.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn conceal(&self, concealed: Concealed) {
+        *self.concealed.write().unwrap_or_else(PoisonError::into_inner) = concealed;
     }
 
     /// The connection, while there is one.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::backoff::Backoff;
 use super::conversation::converse;
 use super::process::{self, LAST_WORDS, Launch, Started, StderrTail};
-use super::server::{Mode, Shared, Wish};
+use super::server::{Concealed, Mode, Shared, Wish};
 use super::state::Happening;
 use super::upstream;
 
@@ -108,6 +108,7 @@ async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
         Err(unresolved) => return End::Hopeless(unresolved.to_string()),
     };
     let secrets = &filled.secrets;
+    shared.conceal(Concealed { from_logs: secrets.clone(), from_results: filled.credentials.clone() });
     tracing::info!(server = shared.name, "starting MCP server");
     shared.log.remark("starting");
     let outcome = match &filled.transport {

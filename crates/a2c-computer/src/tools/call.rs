@@ -77,6 +77,7 @@ pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &Cancellation
     if let Some((program, params)) = reshaping {
         result = reshape(program, tool, params, result).await;
     }
+    server.credentials().scrub_result(&mut result);
     server.counts().called(result.is_error);
     machine.history.record(PastCall {
         server: tool.server().into(),

@@ -18,6 +18,23 @@ async fn over_standard_streams() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn it_may_show_its_environment_but_not_the_credentials_in_it() {
+    let config = json!({
+        "inputs": [{"type": "promptString", "id": "pin", "password": true, "default": "4711-s3cret"}],
+        "servers": {"every": peers::everything(&json!({"CODE": "${input:pin}", "API_KEY": "sk-literal", "TZ": "Europe/Berlin"}))}
+    });
+    let stage = Stage::with(&json!({}), |options| {
+        options.config = a2c_computer::config::ComputerConfig::parse(&config.to_string()).unwrap();
+    })
+    .await;
+    let shown = stage.text("get-env", json!({})).await;
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("it is still JSON");
+    assert_eq!((&shown["CODE"], &shown["API_KEY"]), (&json!("***"), &json!("***")));
+    assert_eq!(shown["TZ"], "Europe/Berlin", "what is no credential stays");
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn over_streamable_http() {
     over("streamableHttp", "streamable").await;
 }

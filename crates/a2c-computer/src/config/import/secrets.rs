@@ -106,7 +106,7 @@ const PLACES: [&str; 6] = ["_FILE", "_PATH", "_DIR", "_SOCK", "_URL", "_HOST"];
 const BEGINNINGS: [&str; 10] =
     ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "Bearer "];
 
-fn is_secret(key: &str, value: &str) -> bool {
+pub(crate) fn is_secret(key: &str, value: &str) -> bool {
     let is_plain = ["", "true", "false", "yes", "no", "none", "0", "1"].contains(&value.to_ascii_lowercase().as_str());
     if is_plain || value.contains("${") {
         return false;
