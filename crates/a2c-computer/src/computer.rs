@@ -177,7 +177,7 @@ impl Computer {
             () = &mut stop => None,
         };
         match joined {
-            Some(Ok(())) => {}
+            Some(Ok(())) => machine.put_hub(true),
             Some(Err(source)) => {
                 machine.end().await;
                 return Err(StartError::Join { office: seat.office, name: seat.name, source });
@@ -294,7 +294,10 @@ impl Office {
                 Some(Incoming::Event(event)) => self.desk.receive(event),
                 Some(Incoming::Connected { reconnected: true, .. }) => self.rejoin(),
                 Some(Incoming::Connected { .. }) => {}
-                Some(Incoming::Disconnected(reason)) => tracing::warn!(%reason, "lost the hub"),
+                Some(Incoming::Disconnected(reason)) => {
+                    self.desk.machine.put_hub(false);
+                    tracing::warn!(%reason, "lost the hub");
+                }
                 Some(Incoming::Closed(closed)) => return self.link.ended(closed).into(),
                 None => return LinkEnded::Requested.into(),
             }
@@ -303,11 +306,13 @@ impl Office {
 
     fn rejoin(&self) {
         let (link, seat, joined) = (self.link.clone(), self.seat.clone(), self.joined.clone());
+        let machine = self.desk.machine.clone();
         tokio::spawn(async move {
             let (office, name) = (&seat.office, &seat.name);
             loop {
                 match link.rejoin(&seat).await {
                     Ok(()) => {
+                        machine.put_hub(true);
                         joined.notify_one();
                         return tracing::info!(office, name, "joined again");
                     }

@@ -6,17 +6,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use a2c_protocol::ErrorCode;
-use a2c_protocol::config::{McpServerConfig, McpTransport};
+use a2c_protocol::config::{McpServerConfig, McpTransport, StreamableParameters};
 use a2c_protocol::tool::CallToolResult;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
-use crate::inputs::{InputValue, SetInputError};
+use crate::inputs::{InputValue, Secrets, SetInputError};
 use crate::machine::Machine;
 use crate::servers::log::ServerLog;
 use crate::servers::server::Server;
 use crate::servers::state::ServerState;
+use crate::servers::upstream::oauth::{self, TokenStore};
 use crate::tools::call::{self, Caller, Wanted};
 use crate::tools::gate::Hidden;
 use crate::tools::history::PastCall;
@@ -26,6 +27,15 @@ use crate::tools::pins::{Approval, PendingChange};
 #[derive(Clone)]
 pub struct ComputerHandle {
     pub(crate) machine: Arc<Machine>,
+}
+
+/// How the connection to the hub is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HubLink {
+    /// Whether the Computer sits in its office.
+    pub connected: bool,
+    /// Since when.
+    pub since: SystemTime,
 }
 
 /// How one MCP server is.
@@ -103,9 +113,12 @@ pub enum OperateError {
     /// The server is already there.
     #[error(transparent)]
     NameTaken(#[from] crate::servers::NameTaken),
-    /// The configuration would not be valid any more.
+    /// The configuration would not be valid any more, or does not allow for it.
     #[error("{0}")]
     Invalid(String),
+    /// Signing in or out did not work.
+    #[error("{0}")]
+    SignIn(String),
 }
 
 fn list(names: &[String]) -> String {
@@ -113,6 +126,11 @@ fn list(names: &[String]) -> String {
 }
 
 impl ComputerHandle {
+    /// How the connection to the hub is.
+    pub fn hub(&self) -> HubLink {
+        self.machine.hub()
+    }
+
     /// How every server is, in the order of their names.
     pub fn servers(&self) -> Vec<ServerStatus> {
         self.machine.servers.all().into_iter().map(|(name, server)| status(name, &server)).collect()
@@ -217,6 +235,44 @@ impl ComputerHandle {
         Ok(())
     }
 
+    /// Signs in to a streamable server: has `open_browser` show the owner a page, waits for the browser to come back,
+    /// keeps the tokens and starts the server again with them.
+    pub async fn login(&self, name: &str, open_browser: impl FnOnce(&str)) -> Result<(), OperateError> {
+        let (parameters, tokens) = self.sign_in(name).await?;
+        let outcome = oauth::login(name, &parameters.http, tokens, open_browser).await;
+        outcome.map_err(|error| OperateError::SignIn(parameters.secrets.hide(&error.to_string())))?;
+        self.restart(name)
+    }
+
+    /// Forgets the sign-in to a server and starts it again without.
+    pub async fn logout(&self, name: &str) -> Result<(), OperateError> {
+        let (parameters, tokens) = self.sign_in(name).await?;
+        let outcome = oauth::logout(name, &parameters.http, tokens).await;
+        outcome.map_err(|error| OperateError::SignIn(parameters.secrets.hide(&error.to_string())))?;
+        self.restart(name)
+    }
+
+    /// What signing in to a server takes.
+    async fn sign_in(&self, name: &str) -> Result<(SignIn, Arc<dyn TokenStore>), OperateError> {
+        let config = self.find(name)?.config();
+        if config.disabled {
+            return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
+        }
+        let tokens = self.machine.surroundings.tokens.clone().ok_or_else(|| {
+            OperateError::SignIn("this Computer has no place to keep tokens: start it with --state DIR".to_owned())
+        })?;
+        let filled = self.machine.surroundings.inputs.fill(&config).await;
+        let filled = filled.map_err(|unresolved| OperateError::SignIn(unresolved.to_string()))?;
+        match &filled.transport {
+            McpTransport::Streamable(http) => {
+                Ok((SignIn { http: http.clone(), secrets: filled.secrets.clone() }, tokens))
+            }
+            _ => {
+                Err(OperateError::SignIn(format!("only streamable servers can be signed in to, and '{name}' is none")))
+            }
+        }
+    }
+
     /// Waits until a server is ready, or is known not to be, and tells how it is.
     pub async fn settled(&self, name: &str) -> Result<ServerStatus, OperateError> {
         self.find(name)?.settled().await;
@@ -241,6 +297,17 @@ impl ComputerHandle {
     pub async fn reload(&self, new: ComputerConfig) -> Difference {
         let _one_at_a_time = self.machine.changing.lock().await;
         self.take_over(new).await
+    }
+
+    /// [`ComputerHandle::reload`] with what becomes of the configuration that runs, held to the rules of a file.
+    pub(crate) async fn reload_onto(
+        &self,
+        change: impl FnOnce(&ComputerConfig) -> ComputerConfig,
+    ) -> Result<Difference, OperateError> {
+        let _one_at_a_time = self.machine.changing.lock().await;
+        let new = change(&self.machine.config());
+        check(&new)?;
+        Ok(self.take_over(new).await)
     }
 
     /// The caller holds the lock on changes.
@@ -333,6 +400,12 @@ impl ComputerHandle {
         self.take_over(config).await;
         Ok(())
     }
+}
+
+/// A server to sign in to, with every placeholder replaced.
+struct SignIn {
+    http: StreamableParameters,
+    secrets: Secrets,
 }
 
 /// Holds what was put together at run time to the rules of a file.

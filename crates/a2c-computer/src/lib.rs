@@ -28,12 +28,17 @@
 //! For contributors: this crate must not depend on the hub or the Agent. No request waits on a server it did not name.
 
 mod announcer;
+pub mod checkup;
 mod computer;
 pub mod config;
+mod config_file;
+#[cfg(unix)]
+pub mod control;
 mod handle;
 pub mod inputs;
 mod machine;
 mod office;
+mod seat_name;
 mod servers;
 mod tools;
 
@@ -43,7 +48,9 @@ pub use a2c_link::{
 };
 pub use a2c_protocol as protocol;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
-pub use handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
+pub use config_file::{ConfigFile, ReloadError, SaveError};
+pub use handle::{ComputerHandle, HubLink, OperateError, ServerStatus, ToolAccess, ToolStatus};
+pub use seat_name::file_name_of;
 pub use servers::log::{LogLine, LogSource, ServerLog};
 pub use servers::process::guard;
 pub use servers::process::guardian::{GuardianError, GuardianProgram};

@@ -1,8 +1,10 @@
 //! What a Computer is made of, apart from its seat in an office: servers, tools, and the rules between them.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use crate::config::ComputerConfig;
+use crate::handle::HubLink;
 use crate::servers::{Servers, Surroundings};
 use crate::tools::Tools;
 use crate::tools::confirm::Confirmation;
@@ -12,6 +14,7 @@ use crate::tools::pages::Shelf;
 /// Everything that answers, whoever asks: the hub's Agent, or the owner.
 pub(crate) struct Machine {
     config: RwLock<Arc<ComputerConfig>>,
+    hub: RwLock<HubLink>,
     pub(crate) servers: Servers,
     pub(crate) surroundings: Arc<Surroundings>,
     pub(crate) tools: Tools,
@@ -46,6 +49,7 @@ impl Machine {
         }
         Self {
             config: RwLock::new(Arc::new(config)),
+            hub: RwLock::new(HubLink { connected: false, since: SystemTime::now() }),
             servers,
             surroundings,
             tools,
@@ -65,6 +69,16 @@ impl Machine {
 
     pub(crate) fn put_config(&self, config: ComputerConfig) {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
+
+    /// How the connection to the hub is.
+    pub(crate) fn hub(&self) -> HubLink {
+        *self.hub.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The seat was taken, or the hub lost.
+    pub(crate) fn put_hub(&self, connected: bool) {
+        *self.hub.write().unwrap_or_else(PoisonError::into_inner) = HubLink { connected, since: SystemTime::now() };
     }
 
     /// Puts the toolbox together anew; tells whether an Agent sees a difference. Blocks.

@@ -22,7 +22,7 @@ use super::difference::inputs_of;
 pub use host::Host;
 pub use merge::Present;
 pub use secrets::MovedSecret;
-pub(crate) use secrets::is_secret as is_credential;
+pub(crate) use secrets::{is_secret as is_credential, kept, out_of_reach};
 
 /// Something that the owner should know about the conversion. Never quotes a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

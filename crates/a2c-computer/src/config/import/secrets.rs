@@ -45,7 +45,7 @@ pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
 }
 
 /// What stays in the file.
-pub(super) fn kept(config: &ComputerConfig) -> Vec<Note> {
+pub(crate) fn kept(config: &ComputerConfig) -> Vec<Note> {
     let mut config = config.clone();
     let moved = move_out(&mut config);
     let note = |MovedSecret { server, key, .. }| Note {
@@ -56,7 +56,7 @@ pub(super) fn kept(config: &ComputerConfig) -> Vec<Note> {
 }
 
 /// Secrets where no input helps much: arguments are seen by every user of the machine, and URLs are written to logs.
-pub(super) fn out_of_reach(config: &ComputerConfig) -> Vec<Note> {
+pub(crate) fn out_of_reach(config: &ComputerConfig) -> Vec<Note> {
     let note = |name: &str, what: &str| Note { server: Some(name.to_owned()), what: what.to_owned() };
     let look = |(name, server): (&String, &McpServerConfig)| match &server.transport {
         McpTransport::Stdio(stdio) if has_secret_argument(&stdio.args) => Some(note(

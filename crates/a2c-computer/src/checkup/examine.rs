@@ -1,0 +1,138 @@
+//! Where the facts of a check-up come from.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::Notify;
+
+use super::Diagnosis;
+use super::diagnose::{Patient, Ward, diagnose};
+use crate::config::ComputerConfig;
+use crate::inputs::{InputSources, Inputs};
+use crate::servers::log::LogSource;
+use crate::servers::process::family::Family;
+use crate::servers::process::guardian::{Guardian, GuardianError, GuardianProgram};
+use crate::servers::server::Server;
+use crate::servers::upstream::oauth::TokenStore;
+use crate::servers::{ServerLimits, Servers, Surroundings};
+use crate::tools::pins::{Standing, ToolChanges};
+use crate::tools::toolbox::{Offer, Toolbox};
+
+/// How many servers are started at the same time.
+const AT_A_TIME: usize = 8;
+
+/// How many lines of a server's log are looked through.
+const LOG_LINES: usize = 500;
+
+/// What the servers of a file need to be started.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct CheckupOptions {
+    /// Where the values of inputs come from.
+    pub inputs: InputSources,
+    /// Where the tokens of servers that want somebody to sign in are kept.
+    pub tokens: Option<Arc<dyn TokenStore>>,
+    /// How patient to be.
+    pub limits: ServerLimits,
+    /// The program that ends every server when this process is killed.
+    pub guardian: Option<GuardianProgram>,
+}
+
+/// Examines a Computer that runs.
+#[cfg(unix)]
+pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Path>) -> Vec<Diagnosis> {
+    let machine = handle.machine.clone();
+    let open_file = file.filter(|file| is_open(file)).map(|file| file.display().to_string());
+    // Thousands of tools take a moment to read.
+    let examined = tokio::task::spawn_blocking(move || {
+        let patients: Vec<_> = machine.servers.all().iter().map(|(_, server)| patient(server)).collect();
+        let pending = machine.tools.with_pins(|pins| pins.pending());
+        let changed: Vec<_> = pending.into_iter().map(|change| (change.server, change.tool)).collect();
+        let (config, toolbox) = (machine.config(), machine.tools.toolbox());
+        diagnose(&Ward {
+            patients: &patients,
+            config: &config,
+            toolbox: &toolbox,
+            changed: &changed,
+            open_file: open_file.as_deref(),
+        })
+    });
+    examined.await.unwrap_or_default()
+}
+
+/// Examines the servers of a file by starting each of them once. When this returns, all of them have ended.
+pub async fn of_file(
+    config: &ComputerConfig,
+    file: &Path,
+    options: CheckupOptions,
+) -> Result<Vec<Diagnosis>, GuardianError> {
+    let family = Family::new();
+    let guardian = match &options.guardian {
+        Some(program) => Some(Guardian::start(program, &family).await?),
+        None => None,
+    };
+    let surroundings = Arc::new(Surroundings {
+        inputs: Inputs::new(config.inputs.clone(), options.inputs),
+        family,
+        guardian,
+        tokens: options.tokens,
+        limits: options.limits,
+        changed: Notify::new(),
+    });
+    let servers = Servers::new(surroundings.clone());
+    let examine = async |config: &a2c_protocol::config::McpServerConfig| {
+        // The names of a map are different.
+        let server = servers.add(config.clone()).ok()?;
+        server.settled().await;
+        let found = patient(&server);
+        servers.remove(&config.name);
+        server.gone().await;
+        Some(found)
+    };
+    let patients: Vec<Patient> =
+        stream::iter(config.servers.values()).map(examine).buffered(AT_A_TIME).filter_map(async |p| p).collect().await;
+    if let Some(guardian) = &surroundings.guardian {
+        guardian.end().await;
+    }
+    let offers: Vec<_> = patients.iter().map(offer).collect();
+    let toolbox = Toolbox::new(&offers, ToolChanges::Warn);
+    let open_file = is_open(file).then(|| file.display().to_string());
+    let ward = Ward { patients: &patients, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
+    Ok(diagnose(&ward))
+}
+
+fn patient(server: &Server) -> Patient {
+    let status = server.status();
+    let log = server.log().tail(LOG_LINES);
+    let garbage = log.iter().filter(|line| line.source == LogSource::Stdout).map(|line| line.text.to_string());
+    Patient {
+        config: server.config(),
+        state: status.state,
+        restarts: status.restarts,
+        tools: server.tools(),
+        garbage: garbage.collect(),
+    }
+}
+
+fn offer(patient: &Patient) -> Offer {
+    Offer {
+        config: patient.config.clone(),
+        tools: patient.tools.clone(),
+        is_wanted: patient.state.is_wanted(),
+        standings: vec![Standing::Trusted; patient.tools.len()],
+    }
+}
+
+/// Whether others than its owner can read a file.
+fn is_open(file: &Path) -> bool {
+    #[cfg(unix)]
+    let open = std::fs::metadata(file)
+        .is_ok_and(|found| std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o044 != 0);
+    #[cfg(not(unix))]
+    let open = {
+        let _ = file;
+        false
+    };
+    open
+}

@@ -1,0 +1,126 @@
+//! The owner's end of the socket.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use zeroize::Zeroizing;
+
+use super::place;
+use super::wire::{Greeting, MAX_LINE, Refusal, Reply, Request};
+
+/// How long a Computer that runs takes at most to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// Why a running Computer did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// Nobody is there.
+    #[error("no Computer answers at {}: is it running?", .path.display())]
+    NotRunning {
+        /// Where.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// Somebody else is there.
+    #[error("the socket {} belongs to another user (uid {uid}): it is not asked", .path.display())]
+    Stranger {
+        /// Where.
+        path: PathBuf,
+        /// Who.
+        uid: u32,
+    },
+    /// The Computer said no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The connection broke.
+    #[error("the connection to the Computer broke")]
+    Io(#[from] io::Error),
+    /// The Computer ended meanwhile.
+    #[error("the Computer ended before it answered")]
+    Ended,
+    /// What came back cannot be understood.
+    #[error("the answer cannot be understood: is the Computer of another version than this program?")]
+    Garbled(#[source] serde_json::Error),
+}
+
+/// A connection to a running Computer.
+pub struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+/// A Computer that runs.
+#[derive(Debug, Clone)]
+pub struct Running {
+    /// Its socket.
+    pub socket: PathBuf,
+    /// Who it is.
+    pub greeting: Greeting,
+}
+
+/// The Computers of this user that run and have their socket in a folder.
+pub async fn running(folder: &Path) -> Vec<Running> {
+    let mut found = Vec::new();
+    for socket in place::sockets(folder) {
+        let greeting = async {
+            let mut client = Client::connect(&socket).await?;
+            client.ask::<Greeting>(&Request::Hello).await
+        };
+        if let Ok(Ok(greeting)) = tokio::time::timeout(GREETING, greeting).await {
+            found.push(Running { socket, greeting });
+        }
+    }
+    found
+}
+
+impl Client {
+    /// Connects to the Computer at a socket.
+    pub async fn connect(path: &Path) -> Result<Self, ClientError> {
+        let stream = UnixStream::connect(path).await;
+        let stream = stream.map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
+        let uid = stream.peer_cred()?.uid();
+        // We may be about to send a secret.
+        if !place::is_trusted(uid) {
+            return Err(ClientError::Stranger { path: path.to_owned(), uid });
+        }
+        Ok(Self { stream: BufReader::new(stream) })
+    }
+
+    /// Asks, and waits for the answer.
+    pub async fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, ClientError> {
+        self.listen(request, |_| {}).await
+    }
+
+    /// Asks, and hears what is said before the end.
+    pub async fn listen<T: DeserializeOwned>(
+        &mut self,
+        request: &Request,
+        mut on_line: impl FnMut(Value),
+    ) -> Result<T, ClientError> {
+        let mut line = Zeroizing::new(serde_json::to_vec(request).map_err(ClientError::Garbled)?);
+        line.push(b'\n');
+        self.stream.get_mut().write_all(&line).await?;
+        loop {
+            match self.reply().await? {
+                Reply::Ok(value) => return serde_json::from_value(value).map_err(ClientError::Garbled),
+                Reply::Error(refusal) => return Err(refusal.into()),
+                Reply::Line(value) => on_line(value),
+            }
+        }
+    }
+
+    async fn reply(&mut self) -> Result<Reply, ClientError> {
+        let mut line = Vec::new();
+        (&mut self.stream).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).await?;
+        match line.last() {
+            Some(b'\n') => serde_json::from_slice(&line).map_err(ClientError::Garbled),
+            _ => Err(ClientError::Ended),
+        }
+    }
+}
