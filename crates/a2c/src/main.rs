@@ -10,7 +10,6 @@ mod sample;
 mod server;
 mod stop;
 #[cfg(unix)]
-#[cfg_attr(not(test), expect(dead_code, reason = "asked by the commands of owners"))]
 mod terminal;
 mod up;
 
@@ -48,8 +47,7 @@ enum Command {
     /// Run a hub, a Computer and a sample MCP server together, to see everything work.
     Up(up::UpArgs),
     Server(Box<server::ServerArgs>),
-    /// Run a Computer: MCP servers, offered to the Agent of an office.
-    Computer(computer::ComputerArgs),
+    Computer(Box<computer::ComputerArgs>),
     /// Act as the Agent of an office.
     Agent(agent::AgentArgs),
     /// Check the audit log of a hub.
@@ -96,7 +94,7 @@ async fn run(cli: Cli) -> ExitCode {
     let outcome = match cli.command {
         Command::Up(args) => up::run(args).await,
         Command::Server(args) => server::run(*args).await,
-        Command::Computer(args) => computer::run(args).await,
+        Command::Computer(args) => computer::run(*args).await,
         Command::Agent(args) => agent::run(args).await,
         Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,

@@ -1,50 +1,103 @@
-//! `a2c computer`: MCP servers, offered to the Agent of an office; and what belongs to their configuration.
+//! `a2c computer`: MCP servers, offered to the Agent of an office; what belongs to their configuration; and operating a
+//! Computer that runs, through its control socket.
 
+#[cfg(unix)]
+mod call;
+#[cfg(unix)]
+mod changes;
+#[cfg(unix)]
+mod confirm;
+#[cfg(unix)]
+mod doctor;
+#[cfg(unix)]
+mod find;
 mod import;
+#[cfg(unix)]
+mod inputs;
+#[cfg(unix)]
+mod login;
+#[cfg(unix)]
+mod preflight;
+mod run;
 mod schema;
+#[cfg(unix)]
+mod servers;
+mod state;
+#[cfg(unix)]
+mod status;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2c_computer::config::ComputerConfig;
-use a2c_computer::{
-    Computer, ComputerOptions, Confirmation, Ended, GuardianProgram, LinkEnded, Seat, ServerState, StartError,
-};
-use anyhow::{Context as _, Result, anyhow, bail};
+use a2c_computer::GuardianProgram;
+use anyhow::{Context as _, Result};
 use clap::{Arg, Args, Subcommand};
 
-use crate::connection::HubArgs;
-use crate::{output, stop};
-
-/// Run a Computer: MCP servers, offered to the Agent of an office.
+/// Run a Computer, or operate one that runs.
 ///
-/// Prints `ready NAME@OFFICE` on standard output once the Agent can call its tools, logs to standard error, and stops
-/// cleanly on SIGINT, SIGTERM and SIGHUP. An MCP server that fails is reported and does not stop the others.
+/// Without a command it runs one: MCP servers, offered to the Agent of an office. It prints `ready NAME@OFFICE` on
+/// standard output once the Agent can call its tools, logs to standard error, and stops cleanly on SIGINT, SIGTERM and
+/// SIGHUP. An MCP server that fails is reported, tried again, and does not stop the others.
+///
+/// The commands operate a Computer that runs on this machine, of this user.
 #[derive(Args)]
 #[command(mut_args(required), subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct ComputerArgs {
     #[command(subcommand)]
     command: Option<ComputerCommand>,
 
     #[command(flatten)]
-    hub: HubArgs,
-
-    /// The Computer's name in the office.
-    #[arg(long, required = true, value_name = "NAME")]
-    name: Option<String>,
-
-    /// The MCP servers to run: a file with `servers` (and `inputs`), or with the `mcpServers` of other MCP hosts. JSON,
-    /// with comments allowed, or TOML if its name ends so.
-    #[arg(long, required = true, value_name = "FILE")]
-    config: Option<PathBuf>,
-
-    /// Run tools without confirmation. Without this, only tools that the configuration marks `auto_apply` run.
-    #[arg(long)]
-    yes: bool,
+    run: run::RunArgs,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  a2c computer --url http://127.0.0.1:7420 --office demo --name desk --config computer.json
+  a2c computer status
+  a2c computer add time --save -- uvx mcp-server-time
+  a2c computer logs time -f
+  a2c computer doctor --config computer.json";
 
 #[derive(Subcommand)]
 enum ComputerCommand {
+    #[cfg(unix)]
+    Status(status::StatusArgs),
+    #[cfg(unix)]
+    Tools(status::ToolsArgs),
+    #[cfg(unix)]
+    Call(call::CallArgs),
+    #[cfg(unix)]
+    Logs(call::LogsArgs),
+    #[cfg(unix)]
+    History(status::HistoryArgs),
+    #[cfg(unix)]
+    Restart(servers::RestartArgs),
+    #[cfg(unix)]
+    Add(servers::AddArgs),
+    #[cfg(unix)]
+    Rm(servers::RemoveArgs),
+    #[cfg(unix)]
+    Enable(servers::EnableArgs),
+    #[cfg(unix)]
+    Disable(servers::DisableArgs),
+    #[cfg(unix)]
+    Reload(servers::ReloadArgs),
+    #[cfg(unix)]
+    Changes(changes::ChangesArgs),
+    #[cfg(unix)]
+    Approve(changes::ApproveArgs),
+    #[cfg(unix)]
+    Input(inputs::InputArgs),
+    #[cfg(unix)]
+    Secret(inputs::SecretArgs),
+    #[cfg(unix)]
+    Login(login::LoginArgs),
+    #[cfg(unix)]
+    Logout(login::LogoutArgs),
+    #[cfg(unix)]
+    Doctor(doctor::DoctorArgs),
+    #[cfg(unix)]
+    Preflight(preflight::PreflightArgs),
     Schema(schema::SchemaArgs),
     Import(import::ImportArgs),
 }
@@ -65,43 +118,47 @@ impl ComputerArgs {
 
 pub(crate) async fn run(args: ComputerArgs) -> Result<ExitCode> {
     match &args.command {
+        None => run::stay(args.run).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Status(args)) => status::status(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Tools(args)) => status::tools(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Call(args)) => call::call(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Logs(args)) => call::logs(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::History(args)) => status::history(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Restart(args)) => servers::restart(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Add(args)) => servers::add(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Rm(args)) => servers::remove(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Enable(args)) => servers::enable(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Disable(args)) => servers::disable(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Reload(args)) => servers::reload(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Changes(args)) => changes::changes(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Approve(args)) => changes::approve(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Input(args)) => inputs::input(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Secret(args)) => inputs::secret(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Login(args)) => login::login(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Logout(args)) => login::logout(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Doctor(args)) => doctor::doctor(args).await,
+        #[cfg(unix)]
+        Some(ComputerCommand::Preflight(args)) => preflight::preflight(args).await,
         Some(ComputerCommand::Schema(args)) => schema::run(args),
         Some(ComputerCommand::Import(args)) => import::run(args),
-        None => stay(args).await,
-    }
-}
-
-async fn stay(args: ComputerArgs) -> Result<ExitCode> {
-    // The parser asks for both where there is no subcommand.
-    let (Some(name), Some(config)) = (args.name, args.config) else { bail!("--name and --config are missing") };
-    let seat = Seat { office: args.hub.office()?.to_owned(), name };
-    let mut options = ComputerOptions::new(args.hub.options()?, seat, ComputerConfig::load(&config)?);
-    if args.yes {
-        options.confirmation = Confirmation::Allow;
-    }
-    options.guardian = Some(guardian()?);
-    let mut stop = std::pin::pin!(stop::requested()?);
-    let Some(mut computer) =
-        Computer::start_unless(options, &mut stop).await.map_err(|error| explain_start(&args.hub, error))?
-    else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    let servers = computer.servers();
-    if !servers.iter().any(|(_, state)| *state == ServerState::Ready) {
-        tracing::warn!("no MCP server is running: the agent will find no tools");
-    }
-    let seat = computer.seat();
-    output::line(&format!("ready {}@{}", seat.name, seat.office));
-    tokio::select! {
-        ended = computer.ended() => {
-            computer.stop().await;
-            Err(explain_end(&args.hub, &ended))
-        }
-        () = stop => {
-            tracing::info!("stopping");
-            computer.stop().await;
-            Ok(ExitCode::SUCCESS)
-        }
     }
 }
 
@@ -109,24 +166,4 @@ async fn stay(args: ComputerArgs) -> Result<ExitCode> {
 pub(crate) fn guardian() -> Result<GuardianProgram> {
     let program = std::env::current_exe().context("cannot find this program")?;
     Ok(GuardianProgram { program, args: vec!["guard".into()] })
-}
-
-fn explain_start(hub: &HubArgs, error: StartError) -> anyhow::Error {
-    match error {
-        StartError::Connect(error) => hub.explain(&error),
-        other => other.into(),
-    }
-}
-
-/// Adds what the owner can do about the end.
-fn explain_end(hub: &HubArgs, ended: &Ended) -> anyhow::Error {
-    let hint = match ended {
-        Ended::Link(LinkEnded::Dismissed { .. }) => "the log of the hub says why; to come back, start it again",
-        Ended::Link(LinkEnded::Refused(error)) => match hub.hint(error) {
-            Some(hint) => hint,
-            None => return anyhow!("{ended}"),
-        },
-        _ => return anyhow!("{ended}"),
-    };
-    anyhow!("{ended} ({hint})")
 }

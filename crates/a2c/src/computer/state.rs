@@ -1,0 +1,59 @@
+//! What a Computer remembers from one run to the next, and where.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use a2c_computer::{Seat, file_name_of};
+use anyhow::{Context as _, Result};
+
+/// A place in the file system, or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    None,
+    At(PathBuf),
+}
+
+impl Place {
+    /// `none`, or a path.
+    #[expect(clippy::unnecessary_wraps, reason = "a parser of arguments may fail")]
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        Ok(if text == "none" { Self::None } else { Self::At(text.into()) })
+    }
+}
+
+/// The folder that is there to be used. A place that nobody asked for does not have to work.
+pub(super) fn folder(place: Option<&Place>, seat: &Seat) -> Result<Option<PathBuf>> {
+    match place {
+        Some(Place::None) => Ok(None),
+        Some(Place::At(folder)) => {
+            make(folder).with_context(|| format!("cannot use {} for --state", folder.display()))?;
+            Ok(Some(folder.clone()))
+        }
+        None => {
+            let Some(folder) = usual(seat) else { return Ok(None) };
+            match make(&folder) {
+                Ok(()) => Ok(Some(folder)),
+                Err(error) => {
+                    tracing::warn!(folder = %folder.display(), %error, "nothing is remembered beyond this run");
+                    Ok(None)
+                }
+            }
+        }
+    }
+}
+
+/// `computers/NAME@OFFICE`, among what programs of this user remember.
+fn usual(seat: &Seat) -> Option<PathBuf> {
+    let absolute = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(base.join("a2c/computers").join(file_name_of(seat)))
+}
+
+fn make(folder: &Path) -> io::Result<()> {
+    let mut maker = DirBuilder::new();
+    maker.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o700);
+    maker.create(folder)
+}
