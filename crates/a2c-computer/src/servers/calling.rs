@@ -75,7 +75,8 @@ impl Server {
             if let Some(live) = self.shared.live() {
                 return Some(live);
             }
-            if status.borrow_and_update().state != ServerState::Starting || status.changed().await.is_err() {
+            let comes = status.borrow_and_update().state == ServerState::Starting || self.shared.is_changing();
+            if !comes || status.changed().await.is_err() {
                 // It may have come up between the two looks.
                 return self.shared.live();
             }

@@ -81,6 +81,8 @@ pub(crate) enum Mode {
 #[derive(Debug, Clone)]
 pub(crate) struct Status {
     pub(crate) state: ServerState,
+    /// The turn of the wish that brought it there.
+    turn: u64,
     pub(crate) since: SystemTime,
     /// How often it was started anew.
     pub(crate) restarts: u64,
@@ -117,7 +119,7 @@ impl Server {
             true => (Mode::Off, ServerState::Disabled),
             false => (Mode::On, ServerState::Starting),
         };
-        let status = Status { state, since: SystemTime::now(), restarts: 0, retry_at: None };
+        let status = Status { state, turn: 0, since: SystemTime::now(), restarts: 0, retry_at: None };
         let shared = Arc::new(Shared {
             name: config.name.clone(),
             rules: RwLock::new(Rules::new(config)),
@@ -185,10 +187,12 @@ impl Server {
         &self.shared.counts
     }
 
-    /// Waits until it is ready, or is known not to be.
+    /// Waits until it is ready, or is known not to be, in the turn that is wished now.
     pub(crate) async fn settled(&self) {
+        let turn = self.shared.wish.borrow().turn;
+        let settled = |status: &Status| status.turn >= turn && status.state.is_settled();
         // An error means that the supervisor is gone, and with it the reason to wait.
-        let _ = self.shared.status.subscribe().wait_for(|status| status.state.is_settled()).await;
+        let _ = self.shared.status.subscribe().wait_for(settled).await;
     }
 
     /// Replaces the owner's rules; the server goes on running.
@@ -226,7 +230,6 @@ impl Server {
     }
 
     fn wish(&self, mode: Mode) {
-        // Whoever waits for the outcome must not take the state of the run before for it.
         self.shared.wish.send_if_modified(|wish| {
             if wish.mode == Mode::Gone {
                 return false;
@@ -234,10 +237,6 @@ impl Server {
             *wish = Wish { mode, turn: wish.turn + 1 };
             true
         });
-        self.shared.put_live(None);
-        if mode == Mode::On {
-            self.shared.happened(Happening::Begun);
-        }
     }
 }
 
@@ -256,20 +255,31 @@ impl Shared {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Rules::new(config);
     }
 
-    /// Moves the state on. Where that changes what is offered, everybody who shows tools learns of it.
+    /// Moves the state on, in the turn that it is in.
     pub(super) fn happened(&self, happening: Happening) {
-        let mut was_wanted_otherwise = false;
+        self.move_on(None, happening);
+    }
+
+    /// Moves the state on into another turn.
+    pub(super) fn begin(&self, turn: u64, happening: Happening) {
+        self.move_on(Some(turn), happening);
+    }
+
+    /// Where a change of the state changes what is offered, everybody who shows tools learns of it.
+    fn move_on(&self, turn: Option<u64>, happening: Happening) {
+        let mut is_wanted_otherwise = false;
         self.status.send_if_modified(|status| {
             let state = status.state.after(happening);
-            if status.state == state {
+            let turn = turn.unwrap_or(status.turn);
+            if (&status.state, status.turn) == (&state, turn) {
                 return false;
             }
             tracing::debug!(server = self.name, state = state.word(), "MCP server state");
-            was_wanted_otherwise = state.is_wanted() != status.state.is_wanted();
-            *status = Status { state, since: SystemTime::now(), retry_at: None, ..status.clone() };
+            is_wanted_otherwise = state.is_wanted() != status.state.is_wanted();
+            *status = Status { state, turn, since: SystemTime::now(), retry_at: None, ..status.clone() };
             true
         });
-        if was_wanted_otherwise {
+        if is_wanted_otherwise {
             self.surroundings.changed.notify_one();
         }
     }
@@ -282,9 +292,17 @@ impl Shared {
         *self.concealed.write().unwrap_or_else(PoisonError::into_inner) = concealed;
     }
 
-    /// The connection, while there is one.
+    /// The connection, while there is one that is not about to be ended.
     pub(super) fn live(&self) -> Option<Live> {
+        if self.is_changing() {
+            return None;
+        }
         self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether something else is wished than what runs.
+    pub(super) fn is_changing(&self) -> bool {
+        self.wish.borrow().turn != self.status.borrow().turn
     }
 
     pub(super) fn put_live(&self, live: Option<Live>) {

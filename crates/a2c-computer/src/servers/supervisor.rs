@@ -34,17 +34,17 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
     let mut backoff = Backoff::default();
     let mut first = true;
     loop {
-        let Wish { mode, .. } = *wish.borrow_and_update();
+        let Wish { mode, turn } = *wish.borrow_and_update();
         match mode {
             Mode::Gone => break,
             Mode::Off => {
-                shared.happened(Happening::SwitchedOff);
+                shared.begin(turn, Happening::SwitchedOff);
                 backoff.forget();
                 // The sender lives in `shared`: this cannot fail.
                 let _ = wish.changed().await;
             }
             Mode::On => {
-                shared.happened(Happening::Begun);
+                shared.begin(turn, Happening::Begun);
                 if !std::mem::take(&mut first) {
                     shared.status.send_modify(|status| status.restarts += 1);
                 }
