@@ -87,8 +87,9 @@ impl ConfigFile {
     pub async fn reload(&self, handle: &ComputerHandle) -> Result<Difference, ReloadError> {
         let mut known = self.known.lock().await;
         let now = ComputerConfig::load(&self.path)?;
-        *known = now.clone();
-        Ok(handle.reload(now).await)
+        let difference = handle.reload(now.clone()).await;
+        *known = now;
+        Ok(difference)
     }
 
     /// Watches the file and takes over what changes in it. A file that is not valid is told of, and changes nothing.
@@ -126,28 +127,30 @@ impl ConfigFile {
 
     /// Writes a server into the file, in the place of what is there under its name.
     pub async fn write(&self, server: &McpServerConfig) -> Result<(), SaveError> {
-        self.edit(|_| Edit::Set(Box::new(server.clone()))).await
+        self.edit(|_| Some(Edit::Set(Box::new(server.clone())))).await
     }
 
     /// Switches a server of the file on or off; `running` is what is written where the file does not have it.
     pub async fn switch(&self, running: &McpServerConfig, disabled: bool) -> Result<(), SaveError> {
         self.edit(|file| {
-            let mut server = file.servers.get(&running.name).unwrap_or(running).clone();
-            server.disabled = disabled;
-            Edit::Set(Box::new(server))
+            match file.servers.get(&running.name) {
+                // What the file says already is left in the owner's words.
+                Some(server) if server.disabled == disabled => None,
+                server => {
+                    let server = server.unwrap_or(running).clone();
+                    Some(Edit::Set(Box::new(McpServerConfig { disabled, ..server })))
+                }
+            }
         })
         .await
     }
 
     /// Takes a server out of the file; it is no error when it is not in it.
     pub async fn remove(&self, name: &str) -> Result<(), SaveError> {
-        match self.edit(|_| Edit::Remove(name.to_owned())).await {
-            Err(SaveError::Edit { source: EditError::NoServer { .. }, .. }) => Ok(()),
-            outcome => outcome,
-        }
+        self.edit(|file| file.servers.contains_key(name).then(|| Edit::Remove(name.to_owned()))).await
     }
 
-    async fn edit(&self, change: impl FnOnce(&ComputerConfig) -> Edit) -> Result<(), SaveError> {
+    async fn edit(&self, change: impl FnOnce(&ComputerConfig) -> Option<Edit>) -> Result<(), SaveError> {
         let path = self.path.clone();
         if Language::of(&path) == Language::Toml {
             return Err(SaveError::Toml { path });
@@ -157,7 +160,8 @@ impl ConfigFile {
         let refused = |source| SaveError::Edit { path: path.clone(), source };
         let text = std::fs::read_to_string(&self.path).map_err(failed)?;
         let (_, before) = edit(&text, &[]).map_err(refused)?;
-        let (text, after) = edit(&text, &[change(&before)]).map_err(refused)?;
+        let Some(change) = change(&before) else { return Ok(()) };
+        let (text, after) = edit(&text, &[change]).map_err(refused)?;
         save(&self.path, &text).map_err(failed)?;
         // What else has changed in the file is still to be taken over.
         for (name, server) in &after.servers {
@@ -223,19 +227,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn config(servers: serde_json::Value) -> ComputerConfig {
+    fn config(servers: &serde_json::Value) -> ComputerConfig {
         ComputerConfig::parse(&json!({ "servers": servers }).to_string()).unwrap()
     }
 
     #[test]
     fn of_a_changed_file_only_the_changes_are_taken_over() {
-        let before = config(json!({"a": {"command": "1"}, "b": {"command": "1"}, "c": {"command": "1"}}));
-        let after = config(json!({"a": {"command": "2"}, "b": {"command": "1"}, "d": {"command": "1"}}));
+        let before = config(&json!({"a": {"command": "1"}, "b": {"command": "1"}, "c": {"command": "1"}}));
+        let after = config(&json!({"a": {"command": "2"}, "b": {"command": "1"}, "d": {"command": "1"}}));
         // `b` was switched off and `e` added at run time.
-        let running = config(json!({
+        let running = config(&json!({
             "a": {"command": "1"}, "b": {"command": "1", "disabled": true}, "c": {"command": "1"}, "e": {"command": "1"}
         }));
-        let expected = config(json!({
+        let expected = config(&json!({
             "a": {"command": "2"}, "b": {"command": "1", "disabled": true}, "d": {"command": "1"}, "e": {"command": "1"}
         }));
         assert_eq!(merged(&before, &after, &running), expected);
@@ -245,7 +249,7 @@ mod tests {
     async fn a_change_is_written_and_what_else_changed_is_not_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("computer.json");
-        let started_with = config(json!({"a": {"command": "1"}, "b": {"command": "1"}}));
+        let started_with = config(&json!({"a": {"command": "1"}, "b": {"command": "1"}}));
         let file = ConfigFile::new(&path, started_with.clone());
         // Somebody has changed `b` since.
         std::fs::write(&path, r#"{"servers": {"a": {"command": "1"}, "b": {"command": "2"}}} // mine"#).unwrap();

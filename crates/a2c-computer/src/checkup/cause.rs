@@ -73,7 +73,7 @@ impl Cause {
     /// What to do, where the reason does not say so itself.
     pub(super) fn advice(self, server: &str) -> String {
         match self {
-            Self::Value => format!("give it the value in one of these ways; a2c computer input set ID works at once, and starts '{server}'"),
+            Self::Value => "or give it to the Computer that runs: a2c computer input set ID".into(),
             Self::Program => "correct `command`, `cwd` or `env` in the configuration, or install the program".into(),
             Self::Parameters => "correct it in the configuration".into(),
             Self::Access => format!("check the credentials in its `headers`, or sign in: a2c computer login {server}"),

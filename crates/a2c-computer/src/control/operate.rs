@@ -19,6 +19,10 @@ use crate::handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, Tool
 use crate::inputs::{InputValue, SetInputError};
 use crate::tools::pins::Approval;
 
+/// How often, and after which pause, it is looked whether an approval has been taken in.
+const TURNS: u32 = 100;
+const TURN: Duration = Duration::from_millis(20);
+
 /// How a request ends.
 pub(super) enum Outcome {
     Done(Value),
@@ -85,7 +89,10 @@ impl Desk<'_> {
                     (Some(tool), None) => Approval::Tool(tool),
                     (Some(tool), Some(hash)) => Approval::Exactly { tool, hash },
                 };
-                told(&self.handle.approve(&server, which))
+                let before = self.held_back(&server);
+                let approved = self.handle.approve(&server, which);
+                self.taken_in(&server, before.saturating_sub(approved)).await;
+                told(&approved)
             }
             Request::History => told(&self.handle.history().into_iter().map(CallReport::from).collect::<Vec<_>>()),
             Request::Inputs => told(&self.handle.config().inputs.iter().map(Input::redacted).collect::<Vec<_>>()),
@@ -109,6 +116,21 @@ impl Desk<'_> {
                 told(&checkup::of_running(self.handle, file.as_deref()).await)
             }
         }
+    }
+
+    /// Waits until no more than these are held back: whoever asks next is to find what was approved. The picture of all
+    /// tools follows a change within moments.
+    async fn taken_in(&self, server: &str, left: usize) {
+        for _ in 0..TURNS {
+            if self.held_back(server) <= left {
+                break;
+            }
+            tokio::time::sleep(TURN).await;
+        }
+    }
+
+    fn held_back(&self, server: &str) -> usize {
+        self.handle.tools().iter().filter(|tool| is_held_back(tool, server)).count()
     }
 
     fn status(&self) -> Status {
@@ -251,9 +273,12 @@ impl From<OperateError> for Refusal {
     }
 }
 
+fn is_held_back(tool: &ToolStatus, server: &str) -> bool {
+    tool.server == server && tool.access == ToolAccess::Quarantined
+}
+
 fn server_report(server: ServerStatus, tools: &[ToolStatus]) -> ServerReport {
-    let is_held_back = |tool: &&ToolStatus| tool.server == server.name && tool.access == ToolAccess::Quarantined;
-    let quarantined = tools.iter().filter(is_held_back).count();
+    let quarantined = tools.iter().filter(|tool| is_held_back(tool, &server.name)).count();
     let (readiness, needs) = readiness(&server.name, &server.state, quarantined);
     ServerReport {
         kind: server.kind.to_owned(),
