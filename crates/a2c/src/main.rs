@@ -66,10 +66,8 @@ impl Command {
     fn log_defaults(&self) -> LogDefaults {
         match self {
             Self::Server(args) => args.log_defaults(),
-            Self::Computer(args) if args.stays() => LogDefaults::at("info"),
-            Self::Computer(_) | Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => {
-                LogDefaults::at("warn")
-            }
+            Self::Computer(args) => LogDefaults::at(args.log_level()),
+            Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => LogDefaults::at("warn"),
         }
     }
 }

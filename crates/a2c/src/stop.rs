@@ -3,6 +3,9 @@
 use std::future::Future;
 use std::io;
 
+/// What a shell says of a command that Ctrl-C ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// Resolves when somebody wants the program to end; from the call on, signals no longer end it by themselves.
 ///
 /// Stopping takes a few seconds at most. It is not cut short by a second signal, because that would leave the processes

@@ -15,9 +15,6 @@ use serde_json::{Map, Value};
 
 use crate::{agent, computer, output, stop};
 
-/// The exit code of a command that was interrupted.
-const INTERRUPTED: u8 = 130;
-
 /// Run a hub, a Computer and a sample MCP server together, to see everything work.
 ///
 /// The hub listens on a loopback address without authentication: everybody on this machine may use it. Stop it with
@@ -82,12 +79,12 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
     options.guardian = Some(computer::guardian()?);
     let Some(running) = Computer::start_unless(options, &mut stop).await? else {
         hub.shutdown().await;
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(stop::INTERRUPTED));
     };
     let outcome = match call {
         Some((tool, params)) => tokio::select! {
             outcome = call_once(&hub, &args, &tool, params) => outcome,
-            () = stop => Ok(ExitCode::from(INTERRUPTED)),
+            () = stop => Ok(ExitCode::from(stop::INTERRUPTED)),
         },
         None => {
             welcome(&hub, &args);

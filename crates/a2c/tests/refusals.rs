@@ -36,7 +36,7 @@ impl Desk {
         for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("A2C_")) {
             shell.env_remove(variable);
         }
-        shell.envs(environment.iter().copied());
+        shell.env("A2C_CONTROL", "none").env("A2C_STATE", "none").envs(environment.iter().copied());
         Self { peer: Peer::ready(shell), _config: config }
     }
 

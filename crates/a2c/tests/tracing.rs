@@ -34,6 +34,7 @@ fn a_trace_in_the_environment_reaches_the_mcp_server_and_the_computers_log() {
             r#"exec "$0" computer --url "$1" --office o --name desk --config "$2" --yes --log-format json 2>"$3""#,
         ]);
         shell.args([env!("CARGO_BIN_EXE_a2c"), hub.address(), config.arg()]).arg(&log).env_remove("A2C_LOG");
+        shell.env("A2C_CONTROL", "none").env("A2C_STATE", "none");
         a2c_testbed::Peer::ready(shell)
     };
     let traced = call_with(&hub, TRACE);

@@ -12,9 +12,6 @@ use serde_json::Value;
 use super::find::{SOON, WhichArgs};
 use crate::{agent, output, stop};
 
-/// What a shell says of a command that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 /// Run a tool of a running Computer, as its owner.
 ///
 /// It need not be confirmed, and no hub takes part. A tool that fails makes this command fail.
@@ -47,7 +44,7 @@ pub(crate) async fn call(args: &CallArgs) -> Result<ExitCode> {
     // To hang up tells the tool to stop.
     let answer = tokio::select! {
         answer = tokio::time::timeout(limit, client.ask::<Value>(&request)) => answer,
-        () = stop::requested()? => return Ok(ExitCode::from(INTERRUPTED)),
+        () = stop::requested()? => return Ok(ExitCode::from(stop::INTERRUPTED)),
     };
     let result = answer.context("the Computer does not answer")??;
     if args.json {

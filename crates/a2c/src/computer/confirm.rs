@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use serde_json::{Map, json};
 
-    fn call(arguments: serde_json::Value) -> CallToConfirm {
+    fn call(arguments: &serde_json::Value) -> CallToConfirm {
         let arguments: Map<_, _> = arguments.as_object().unwrap().clone();
         let text = |text: &str| text.to_owned();
         CallToConfirm {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn everything_is_shown_and_nothing_steers_the_terminal() {
-        let text = question(&call(json!({"path": "/tmp/\u{202e}x"})));
+        let text = question(&call(&json!({"path": "/tmp/\u{202e}x"})));
         assert!(text.contains("'rm' of 'files': Removes\\u{1b}[2K a file\n"), "{text}");
         assert!(text.contains("a Allowed already."), "{text}");
         assert!(text.contains("\\u{202e}x"), "{text}");
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn long_arguments_are_cut_and_it_is_said() {
-        let text = question(&call(json!({"text": "ü".repeat(5000)})));
+        let text = question(&call(&json!({"text": "ü".repeat(5000)})));
         assert!(text.len() < 3000 && text.contains("bytes more, which are not shown"), "{text}");
     }
 }

@@ -14,9 +14,6 @@ use super::find::WhichArgs;
 use super::run;
 use crate::{output, stop};
 
-/// What a shell says of a command that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 /// Examine each MCP server, say what is wrong, and what to do about it.
 ///
 /// Asks a running Computer. With --config FILE, starts each server of the file by itself instead and ends it again; no
@@ -44,7 +41,7 @@ pub(crate) async fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
         None => args.which.ask(&Request::Checkup).await?,
         Some(file) => tokio::select! {
             found = examine(args, file) => found?,
-            () = stop::requested()? => return Ok(ExitCode::from(INTERRUPTED)),
+            () = stop::requested()? => return Ok(ExitCode::from(stop::INTERRUPTED)),
         },
     };
     match args.json {

@@ -10,9 +10,6 @@ use serde_json::Value;
 use super::find::WhichArgs;
 use crate::{output, stop};
 
-/// What a shell says of a command that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 /// Sign in to an MCP server of a running Computer, in the browser.
 ///
 /// The tokens stay with the Computer; the server is started again with them.
@@ -43,7 +40,7 @@ pub(crate) async fn login(args: &LoginArgs) -> Result<ExitCode> {
     let request = Request::Login { server: args.server.clone() };
     tokio::select! {
         outcome = client.listen::<Value>(&request, show) => outcome.map(drop)?,
-        () = stop::requested()? => return Ok(ExitCode::from(INTERRUPTED)),
+        () = stop::requested()? => return Ok(ExitCode::from(stop::INTERRUPTED)),
     }
     output::note(&format!("signed in to '{}'", args.server));
     Ok(ExitCode::SUCCESS)

@@ -110,9 +110,15 @@ fn required(arg: Arg) -> Arg {
 }
 
 impl ComputerArgs {
-    /// Whether it runs until it is stopped.
-    pub(crate) fn stays(&self) -> bool {
-        self.command.is_none()
+    /// What is logged where nobody says so: much while it runs until it is stopped, and nothing of what a doctor tells
+    /// in other words.
+    pub(crate) fn log_level(&self) -> &'static str {
+        match &self.command {
+            None => "info",
+            #[cfg(unix)]
+            Some(ComputerCommand::Doctor(_)) => "off",
+            Some(_) => "warn",
+        }
     }
 }
 

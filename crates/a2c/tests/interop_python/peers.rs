@@ -59,6 +59,8 @@ impl Place {
 
 fn a2c() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2c"));
+    // Tests run at the same time, as one user: neither sockets nor what is remembered may meet.
+    command.env("A2C_CONTROL", "none").env("A2C_STATE", "none");
     for variable in ["A2C_LOG", "A2C_TOKEN", "A2C_URL", "A2C_OFFICE", "A2C_LISTEN"] {
         command.env_remove(variable);
     }

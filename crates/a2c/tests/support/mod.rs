@@ -16,6 +16,8 @@ pub(crate) fn a2c(args: &[&str]) -> Command {
             command.env_remove(variable);
         }
     }
+    // Tests run at the same time, as one user: neither sockets nor what is remembered may meet.
+    command.env("A2C_CONTROL", "none").env("A2C_STATE", "none");
     command
 }
 
