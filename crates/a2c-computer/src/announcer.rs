@@ -28,10 +28,11 @@ pub(crate) async fn announce(machine: Arc<Machine>, link: Link, seat: Seat, join
     let mut news = News::default();
     loop {
         tokio::select! {
-            () = machine.surroundings.changed.notified() => news.tools |= refresh(machine.clone()).await,
+            () = machine.surroundings.changed.notified() => refresh(machine.clone()).await,
             () = machine.config_changed.notified() => news.config = true,
             () = joined.notified() => {}
         }
+        news.tools |= machine.take_tool_news();
         for (is_news, event) in [(&mut news.config, event::UPDATE_CONFIG), (&mut news.tools, event::UPDATE_TOOL_LIST)] {
             if !*is_news {
                 continue;
@@ -46,7 +47,13 @@ pub(crate) async fn announce(machine: Arc<Machine>, link: Link, seat: Seat, join
     }
 }
 
-/// A panic in there is a defect that has been reported; the office hears of the next change.
-pub(crate) async fn refresh(machine: Arc<Machine>) -> bool {
-    tokio::task::spawn_blocking(move || machine.refresh_tools()).await.unwrap_or(false)
+/// Has the picture of all tools made anew. A panic in there is a defect that has been reported; the office hears of the
+/// next change.
+pub(crate) async fn refresh(machine: Arc<Machine>) {
+    let refreshing = machine.clone();
+    let found = tokio::task::spawn_blocking(move || refreshing.refresh_tools()).await.unwrap_or_default();
+    if !found.is_empty() {
+        // Comparing takes a moment, and nobody waits for the log.
+        tokio::task::spawn_blocking(move || machine.tools.tell(&found));
+    }
 }

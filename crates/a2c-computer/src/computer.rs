@@ -168,10 +168,12 @@ impl Computer {
         let joined = tokio::select! {
             joined = async {
                 if tokio::time::timeout(patience, machine.servers.settled()).await.is_err() {
-                    tracing::warn!("joining the office without MCP servers that are still starting");
+                    let servers = machine.servers.names_starting().join(", ");
+                    tracing::warn!(servers, "joining the office without MCP servers that are still starting");
                 }
                 // Whoever sees us enter asks for our tools.
                 refresh(machine.clone()).await;
+                machine.take_tool_news();
                 link.join(&seat).await
             } => Some(joined),
             () = &mut stop => None,

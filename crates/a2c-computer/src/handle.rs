@@ -7,10 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use a2c_protocol::ErrorCode;
 use a2c_protocol::config::{McpServerConfig, McpTransport, StreamableParameters};
+use a2c_protocol::seconds::Seconds;
 use a2c_protocol::tool::CallToolResult;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::announcer::refresh;
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
 use crate::inputs::{InputValue, Secrets, SetInputError};
 use crate::machine::Machine;
@@ -96,6 +98,8 @@ pub enum ToolAccess {
     Off,
     /// It changed and waits for approval.
     Quarantined,
+    /// Its definition, or its server's list, is too large to be shown.
+    TooLarge,
 }
 
 /// Why an operation was not done.
@@ -113,6 +117,9 @@ pub enum OperateError {
     /// The server is already there.
     #[error(transparent)]
     NameTaken(#[from] crate::servers::NameTaken),
+    /// The Computer was stopped.
+    #[error("the Computer was stopped")]
+    Stopped,
     /// The configuration would not be valid any more, or does not allow for it.
     #[error("{0}")]
     Invalid(String),
@@ -156,6 +163,7 @@ impl ComputerHandle {
                 Some(Hidden::Forbidden) => ToolAccess::Forbidden,
                 Some(Hidden::Off) => ToolAccess::Off,
                 Some(Hidden::Changed) => ToolAccess::Quarantined,
+                Some(Hidden::TooLarge) => ToolAccess::TooLarge,
             },
             changed: tool.is_changed,
         });
@@ -164,6 +172,7 @@ impl ComputerHandle {
 
     /// Runs a tool as the owner: it need not be confirmed, but the gate is the same.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, limit: Duration) -> CallToolResult {
+        let limit = limit.min(Seconds::MAX.duration());
         let wanted = Wanted { caller: Caller::Owner, tool: tool.to_owned(), params: arguments, limit, trace: None };
         // In a task of its own, so that the tool can be told to stop when the caller goes away.
         let cancel = CancellationToken::new();
@@ -325,13 +334,14 @@ impl ComputerHandle {
                 (_, Some(server), Some(config)) => server.change(config.clone()),
                 (_, None, Some(config)) => {
                     // The lock keeps everybody else from adding it meanwhile.
-                    if let Err(taken) = self.machine.servers.add(config.clone()) {
-                        tracing::error!(%taken, "not added");
-                    }
+                    self.machine.servers.add(config.clone());
                 }
                 (_, _, None) => {}
             }
         }
+        // A rule holds when this returns.
+        refresh(self.machine.clone()).await;
+        self.machine.surroundings.changed.notify_one();
         for server in gone {
             server.gone().await;
         }
@@ -394,6 +404,9 @@ impl ComputerHandle {
         edit: impl FnOnce(&mut BTreeMap<String, McpServerConfig>) -> Result<(), OperateError>,
     ) -> Result<(), OperateError> {
         let _one_at_a_time = self.machine.changing.lock().await;
+        if self.machine.servers.are_over() {
+            return Err(OperateError::Stopped);
+        }
         let mut config = ComputerConfig::clone(&self.machine.config());
         edit(&mut config.servers)?;
         check(&config)?;

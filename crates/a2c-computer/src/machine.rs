@@ -1,15 +1,16 @@
 //! What a Computer is made of, apart from its seat in an office: servers, tools, and the rules between them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use crate::config::ComputerConfig;
 use crate::handle::HubLink;
 use crate::servers::{Servers, Surroundings};
-use crate::tools::Tools;
 use crate::tools::confirm::Confirmation;
 use crate::tools::history::History;
 use crate::tools::pages::Shelf;
+use crate::tools::{Found, Tools};
 
 /// Everything that answers, whoever asks: the hub's Agent, or the owner.
 pub(crate) struct Machine {
@@ -26,6 +27,7 @@ pub(crate) struct Machine {
     pub(crate) max_result: usize,
     /// One change of the configuration at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    tools_changed: AtomicBool,
     /// Rung when the configuration is not what it was.
     pub(crate) config_changed: tokio::sync::Notify,
 }
@@ -45,7 +47,7 @@ impl Machine {
         let Parts { config, surroundings, tools, confirmation, max_result } = parts;
         let servers = Servers::new(surroundings.clone());
         for server in config.servers.values() {
-            servers.add(server.clone()).expect("the names of a map are different");
+            servers.add(server.clone());
         }
         Self {
             config: RwLock::new(Arc::new(config)),
@@ -58,6 +60,7 @@ impl Machine {
             shelf: Shelf::default(),
             max_result,
             changing: tokio::sync::Mutex::default(),
+            tools_changed: AtomicBool::new(false),
             config_changed: tokio::sync::Notify::new(),
         }
     }
@@ -81,9 +84,18 @@ impl Machine {
         *self.hub.write().unwrap_or_else(PoisonError::into_inner) = HubLink { connected, since: SystemTime::now() };
     }
 
-    /// Puts the toolbox together anew; tells whether an Agent sees a difference. Blocks.
-    pub(crate) fn refresh_tools(&self) -> bool {
-        self.tools.refresh(&self.servers.all())
+    /// Puts the toolbox together anew; what an Agent sees of it is news. Gives what the owner should know. Blocks.
+    pub(crate) fn refresh_tools(&self) -> Vec<Found> {
+        let refreshed = self.tools.refresh(&self.servers.all());
+        if refreshed.differs {
+            self.tools_changed.store(true, Ordering::Release);
+        }
+        refreshed.findings
+    }
+
+    /// Whether the tools that an Agent sees have changed since this was last asked.
+    pub(crate) fn take_tool_news(&self) -> bool {
+        self.tools_changed.swap(false, Ordering::AcqRel)
     }
 
     /// Ends every server and waits until nothing of them is left.

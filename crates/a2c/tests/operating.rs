@@ -182,3 +182,82 @@ async fn the_history_knows_who_was_called_last() {
     assert_eq!(stage.status("sample").calls, 1);
     stage.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn switching_off_returns_though_it_is_switched_on_meanwhile() {
+    // It takes its time to end: it ignores the end of its input.
+    let deaf = json!({"type": "stdio", "server_parameters": {"command": a2c_testbed::python(), "args": [
+        a2c_testbed::workspace_root().join("tests/hostile/unruly.py"), "deaf"
+    ]}});
+    let stage = Stage::new(&json!({"deaf": deaf, "sample": sample()})).await;
+    let handle = stage.handle();
+    let off = {
+        let handle = handle.clone();
+        tokio::spawn(async move { handle.disable("deaf").await })
+    };
+    stage::until("it is switched off", || handle.config().servers["deaf"].disabled).await;
+    within(handle.enable("deaf")).await.unwrap();
+    within(off).await.unwrap().unwrap();
+    assert_eq!(within(handle.settled("deaf")).await.unwrap().state, ServerState::Ready);
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_starts_after_the_end() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let handle = stage.handle();
+    stage.end().await;
+    assert_eq!(within(handle.add(server("late", &pid_server()))).await, Err(OperateError::Stopped));
+    assert!(handle.servers().is_empty());
+    within(handle.reload(config(&json!({"late": pid_server()})))).await;
+    assert!(handle.servers().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_holds_when_it_was_given() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    for _ in 0..10 {
+        let mut sample = ComputerConfig::clone(&stage.handle().config()).servers.remove("sample").unwrap();
+        sample.forbidden_tools = vec!["echo".into()];
+        within(stage.handle().change(sample.clone())).await.unwrap();
+        let refused = stage.call("echo", json!({"text": "x"})).await;
+        assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden));
+        sample.forbidden_tools.clear();
+        within(stage.handle().change(sample)).await.unwrap();
+        stage.others_are_well().await;
+    }
+    stage.end().await;
+}
+
+/// Agrees once it is told to.
+#[derive(Default)]
+struct Slow {
+    asked: tokio::sync::Notify,
+    agrees: tokio::sync::Notify,
+}
+
+impl Confirmer for Slow {
+    fn confirm<'a>(&'a self, _: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+        Box::pin(async {
+            self.asked.notify_one();
+            self.agrees.notified().await;
+            Verdict::Run
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forbidden_while_it_waits_for_a_decision_does_not_run() {
+    let slow = Arc::new(Slow::default());
+    let confirmer = slow.clone();
+    let stage = Stage::with(&json!({"sample": sample()}), |o| o.confirmation = Confirmation::Ask(confirmer)).await;
+    let call = stage.start_call("echo", json!({"text": "x"}), PATIENCE);
+    within(slow.asked.notified()).await;
+    let mut sample = ComputerConfig::clone(&stage.handle().config()).servers.remove("sample").unwrap();
+    sample.forbidden_tools = vec!["echo".into()];
+    within(stage.handle().change(sample)).await.unwrap();
+    slow.agrees.notify_one();
+    let refused = within(call).await.unwrap();
+    assert_eq!(refused.error_code(), Some(ErrorCode::ToolNeedsConfirmation), "{}", refused.text());
+    stage.end().await;
+}

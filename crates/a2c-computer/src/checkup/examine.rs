@@ -83,7 +83,7 @@ pub async fn of_file(
     let servers = Servers::new(surroundings.clone());
     let examine = async |config: &a2c_protocol::config::McpServerConfig| {
         // The names of a map are different.
-        let server = servers.add(config.clone()).ok()?;
+        let server = servers.add(config.clone())?;
         server.settled().await;
         let found = patient(&server);
         servers.remove(&config.name);

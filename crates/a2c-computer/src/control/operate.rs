@@ -266,7 +266,7 @@ impl From<OperateError> for Refusal {
     fn from(error: OperateError) -> Self {
         let kind = match error {
             OperateError::UnknownServer { .. } => RefusalKind::NotFound,
-            OperateError::NameTaken(_) | OperateError::Invalid(_) => RefusalKind::Invalid,
+            OperateError::NameTaken(_) | OperateError::Invalid(_) | OperateError::Stopped => RefusalKind::Invalid,
             OperateError::SignIn(_) => RefusalKind::Failed,
         };
         refused(kind, &error)
@@ -302,6 +302,7 @@ fn tool_report(tool: ToolStatus) -> ToolReport {
         ToolAccess::Forbidden => "forbidden",
         ToolAccess::Off => "off",
         ToolAccess::Quarantined => "quarantined",
+        ToolAccess::TooLarge => "too large",
     };
     ToolReport {
         name: tool.name,

@@ -284,7 +284,7 @@ pub struct ToolReport {
     pub server: String,
     /// As its server calls it.
     pub own_name: String,
-    /// `offered`, `forbidden`, `off` or `quarantined`.
+    /// `offered`, `forbidden`, `off`, `quarantined` or `too large`.
     pub access: String,
     /// Whether it runs without asking.
     pub auto_apply: bool,

@@ -157,6 +157,6 @@ fn failed(error: ServiceError) -> CallFailure {
     match error {
         ServiceError::McpError(e) => CallFailure::Refused(e),
         ServiceError::TransportClosed => CallFailure::Failed("the server went away before it answered".into()),
-        e => CallFailure::Failed(e.to_string()),
+        e => CallFailure::Failed(format!("the server cannot be reached: {}", upstream::plain(&e))),
     }
 }

@@ -37,7 +37,7 @@ where
     let started = async {
         let service = client.serve(transport).await.map_err(|e| match upstream::refusal(&e) {
             Some(refusal) => refusal.to_string(),
-            None => format!("it does not answer as an MCP server: {e}"),
+            None => format!("it does not answer as an MCP server: {}", upstream::plain_start(&e)),
         })?;
         let tools = list_tools(service.peer()).await.map_err(|e| e.to_string())?;
         Ok::<_, String>((service, tools))
@@ -98,7 +98,7 @@ impl ClientHandler for Client {
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         if let Some(shared) = self.shared.upgrade() {
             shared.counts.progress.fetch_add(1, Ordering::Relaxed);
-            self.progress.tell(&shared.name, &progress);
+            self.progress.tell(&shared.name, &progress, &shared.concealed().from_logs);
         }
     }
 }
@@ -146,7 +146,7 @@ async fn watch(shared: &Shared, peer: &Peer<RoleClient>) {
                     shared.happened(Happening::Well);
                 }
             }
-            Ok(Err(error)) => return unwell(shared, &format!("it cannot be reached: {error}")),
+            Ok(Err(error)) => return unwell(shared, &format!("it cannot be reached: {}", upstream::plain(&error))),
             Err(_) if shared.calls_running.load(Ordering::Relaxed) > 0 => {}
             Err(_) => {
                 missed += 1;

@@ -7,7 +7,7 @@ mod backoff;
 pub(crate) mod calling;
 mod conversation;
 pub(crate) mod log;
-mod paging;
+pub(crate) mod paging;
 pub(crate) mod process;
 mod progress;
 pub(crate) mod server;
@@ -76,45 +76,51 @@ impl Default for ServerLimits {
 /// All servers of a Computer.
 pub(crate) struct Servers {
     surroundings: Arc<Surroundings>,
-    by_name: RwLock<BTreeMap<String, Arc<Server>>>,
+    /// `None` once they were ended: nothing is started any more.
+    by_name: RwLock<Option<BTreeMap<String, Arc<Server>>>>,
 }
 
 impl Servers {
     pub(crate) fn new(surroundings: Arc<Surroundings>) -> Self {
-        Self { surroundings, by_name: RwLock::default() }
+        Self { surroundings, by_name: RwLock::new(Some(BTreeMap::new())) }
     }
 
-    /// Takes a server on and starts it, unless there is one of that name.
-    pub(crate) fn add(&self, config: McpServerConfig) -> Result<Arc<Server>, NameTaken> {
+    /// Takes a server on and starts it, unless there is one of that name, or all were ended.
+    pub(crate) fn add(&self, config: McpServerConfig) -> Option<Arc<Server>> {
         let mut servers = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
+        let servers = servers.as_mut()?;
         if servers.contains_key(&config.name) {
-            return Err(NameTaken { name: config.name });
+            return None;
         }
         let name = config.name.clone();
         let server = Arc::new(Server::start(config, self.surroundings.clone()));
         servers.insert(name, server.clone());
-        drop(servers);
         self.surroundings.changed.notify_one();
-        Ok(server)
+        Some(server)
     }
 
     /// Takes a server out; it is for the caller to wait for its end.
     pub(crate) fn remove(&self, name: &str) -> Option<Arc<Server>> {
-        let server = self.by_name.write().unwrap_or_else(PoisonError::into_inner).remove(name)?;
+        let server = self.by_name.write().unwrap_or_else(PoisonError::into_inner).as_mut()?.remove(name)?;
         server.dismiss();
         self.surroundings.changed.notify_one();
         Some(server)
     }
 
+    /// Whether all were ended, and no other is started.
+    pub(crate) fn are_over(&self) -> bool {
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
     /// One server.
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Server>> {
-        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(name).cloned()
     }
 
     /// All servers, in the order of their names.
     pub(crate) fn all(&self) -> Vec<(String, Arc<Server>)> {
         let servers = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
-        servers.iter().map(|(name, server)| (name.clone(), server.clone())).collect()
+        servers.iter().flatten().map(|(name, server)| (name.clone(), server.clone())).collect()
     }
 
     /// Waits until every server is ready, or is known not to be, and says from time to time for whom it waits.
@@ -127,15 +133,19 @@ impl Servers {
         };
         let mut all = std::pin::pin!(all);
         while tokio::time::timeout(NOTICE, &mut all).await.is_err() {
-            let starting = servers.iter().filter(|(_, server)| !server.state().is_settled());
-            let names: Vec<_> = starting.map(|(name, _)| name.as_str()).collect();
-            tracing::info!(servers = names.join(", "), "still waiting for MCP servers to start");
+            tracing::info!(servers = self.names_starting().join(", "), "still waiting for MCP servers to start");
         }
+    }
+
+    /// Those that are being started.
+    pub(crate) fn names_starting(&self) -> Vec<String> {
+        let starting = self.all().into_iter().filter(|(_, server)| !server.state().is_settled());
+        starting.map(|(name, _)| name).collect()
     }
 
     /// Ends every server at the same time and waits until all processes are gone.
     pub(crate) async fn stop(&self) {
-        let servers = std::mem::take(&mut *self.by_name.write().unwrap_or_else(PoisonError::into_inner));
+        let servers = self.by_name.write().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         servers.values().for_each(|server| server.dismiss());
         for server in servers.values() {
             server.gone().await;

@@ -6,6 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::sync::watch;
 
+use super::log::cut;
+use crate::inputs::Secrets;
+
+/// How much of a message is logged.
+const MESSAGE: usize = 1 << 10;
+
 /// The calls of one connection that listen for progress.
 #[derive(Clone, Default)]
 pub(crate) struct ProgressBoard {
@@ -29,12 +35,15 @@ impl ProgressBoard {
     }
 
     /// Tells whoever listens.
-    pub(crate) fn tell(&self, server: &str, progress: &ProgressNotificationParam) {
+    pub(crate) fn tell(&self, server: &str, progress: &ProgressNotificationParam, secrets: &Secrets) {
         if let Some(listener) = self.listeners().get(&progress.progress_token) {
             listener.send_modify(|count| *count += 1);
-            // What a tool says goes to the owner's log only, and not as loud as its end.
+        }
+        // What a tool says goes to the owner's log only, and not as loud as its end.
+        if tracing::enabled!(tracing::Level::DEBUG) {
             let (done, total) = (progress.progress, progress.total);
-            tracing::debug!(server, done, total, message = progress.message, "tool call progress");
+            let message = progress.message.as_deref().map(|message| secrets.hide(&cut(message, MESSAGE)));
+            tracing::debug!(server, done, total, message, "tool call progress");
         }
     }
 

@@ -190,7 +190,8 @@ impl Server {
     /// Waits until it is ready, or is known not to be, in the turn that is wished now.
     pub(crate) async fn settled(&self) {
         let turn = self.shared.wish.borrow().turn;
-        let settled = |status: &Status| status.turn >= turn && status.state.is_settled();
+        let settled =
+            |status: &Status| status.turn >= turn && status.state.is_settled() || status.state == ServerState::Stopped;
         // An error means that the supervisor is gone, and with it the reason to wait.
         let _ = self.shared.status.subscribe().wait_for(settled).await;
     }
@@ -208,14 +209,15 @@ impl Server {
         self.wish(mode);
     }
 
-    /// Ends it and starts it again, also where it was about to be tried again later.
+    /// Ends it and starts it again, also where it was about to be tried again later. One that is switched off stays so.
     pub(crate) fn restart(&self) {
         self.wish(Mode::On);
     }
 
-    /// Waits until a server that was switched off has ended.
+    /// Waits until what ran before the present wish has ended.
     pub(crate) async fn rests(&self) {
-        let over = |status: &Status| matches!(status.state, ServerState::Disabled | ServerState::Stopped);
+        let turn = self.shared.wish.borrow().turn;
+        let over = |status: &Status| status.turn >= turn || status.state == ServerState::Stopped;
         let _ = self.shared.status.subscribe().wait_for(over).await;
     }
 
@@ -231,7 +233,9 @@ impl Server {
 
     fn wish(&self, mode: Mode) {
         self.shared.wish.send_if_modified(|wish| {
-            if wish.mode == Mode::Gone {
+            // Looked at here, so that nobody switches it on behind the back of who switches it off.
+            let is_off = mode == Mode::On && self.shared.config().disabled;
+            if wish.mode == Mode::Gone || is_off {
                 return false;
             }
             *wish = Wish { mode, turn: wish.turn + 1 };
@@ -257,16 +261,21 @@ impl Shared {
 
     /// Moves the state on, in the turn that it is in.
     pub(super) fn happened(&self, happening: Happening) {
-        self.move_on(None, happening);
+        self.move_on(None, happening, None);
     }
 
     /// Moves the state on into another turn.
     pub(super) fn begin(&self, turn: u64, happening: Happening) {
-        self.move_on(Some(turn), happening);
+        self.move_on(Some(turn), happening, None);
+    }
+
+    /// The run is over; it is tried again then.
+    pub(super) fn failed(&self, reason: String, retry_at: Option<SystemTime>) {
+        self.move_on(None, Happening::Ended(reason), retry_at);
     }
 
     /// Where a change of the state changes what is offered, everybody who shows tools learns of it.
-    fn move_on(&self, turn: Option<u64>, happening: Happening) {
+    fn move_on(&self, turn: Option<u64>, happening: Happening, retry_at: Option<SystemTime>) {
         let mut is_wanted_otherwise = false;
         self.status.send_if_modified(|status| {
             let state = status.state.after(happening);
@@ -276,7 +285,7 @@ impl Shared {
             }
             tracing::debug!(server = self.name, state = state.word(), "MCP server state");
             is_wanted_otherwise = state.is_wanted() != status.state.is_wanted();
-            *status = Status { state, turn, since: SystemTime::now(), retry_at: None, ..status.clone() };
+            *status = Status { state, turn, since: SystemTime::now(), retry_at, ..status.clone() };
             true
         });
         if is_wanted_otherwise {

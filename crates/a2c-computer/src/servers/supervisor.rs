@@ -76,8 +76,7 @@ fn failed(shared: &Shared, reason: String, pause: Option<Duration>) {
     let again = pause.map(|pause| format!(" Starting it again in {:.1} s.", pause.as_secs_f64())).unwrap_or_default();
     tracing::error!(server = shared.name, reason, "MCP server failed.{again}");
     shared.log.remark(&format!("failed: {reason}"));
-    shared.happened(Happening::Ended(reason));
-    shared.status.send_modify(|status| status.retry_at = pause.map(|pause| SystemTime::now() + pause));
+    shared.failed(reason, pause.map(|pause| SystemTime::now() + pause));
 }
 
 /// One run, from start to end. A change of the wish ends it in order.

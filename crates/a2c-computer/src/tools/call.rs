@@ -27,6 +27,18 @@ const AUTH_HINT: &str = "auth_hint";
 /// Meta: what the owner's VRL program made of the result, a JSON string.
 const RESHAPED: &str = "a2c_vrl_transformed";
 
+/// What only this Computer says in the metadata of a result.
+const RESERVED: [&str; 8] = [
+    CallToolResult::ERROR_CODE,
+    CallToolResult::MCP_SERVER,
+    CallToolResult::TIMEOUT,
+    CallToolResult::CANCELLED,
+    MCP_ERROR,
+    AUTH_HINT,
+    A2C_RESULT,
+    RESHAPED,
+];
+
 /// What is to be run.
 pub(crate) struct Wanted {
     pub(crate) caller: Caller,
@@ -63,6 +75,14 @@ pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &Cancellation
                 Unconfirmed::Cancelled => cancelled(tool, &explained),
                 _ => failure(tool, ErrorCode::ToolNeedsConfirmation, &explained),
             };
+        }
+        // What was agreed to must still be what is there.
+        match machine.tools.toolbox().find(&name) {
+            Some(now) if now.hidden.is_none() && now.server() == tool.server() && now.tool() == tool.tool() => {}
+            _ => {
+                let message = format!("tool '{name}' changed while it waited for confirmation: call it again");
+                return failure(tool, ErrorCode::ToolNeedsConfirmation, &message);
+            }
         }
     }
     let Some(server) = machine.servers.get(tool.server()) else { return unknown(machine, &name) };
@@ -169,7 +189,15 @@ fn unknown(machine: &Machine, name: &str) -> CallToolResult {
     match machine.servers.all().into_iter().find(|(_, server)| forbids(server)) {
         Some((server, _)) => CallToolResult::failure(ErrorCode::ToolForbidden, &format!("tool '{name}' is forbidden"))
             .with_meta(CallToolResult::MCP_SERVER, server),
-        None => CallToolResult::failure(ErrorCode::ToolNotFound, &format!("there is no tool named '{name}'")),
+        None => {
+            // It may be there in a moment.
+            let starting = machine.servers.names_starting();
+            let hint = match starting.is_empty() {
+                true => String::new(),
+                false => format!(" (still starting: {})", starting.join(", ")),
+            };
+            CallToolResult::failure(ErrorCode::ToolNotFound, &format!("there is no tool named '{name}'{hint}"))
+        }
     }
 }
 
@@ -184,14 +212,7 @@ fn to_wire(result: &rmcp::model::CallToolResult, server: &str) -> CallToolResult
         }
     };
     // What these mean is ours to say: a server must not pass for another, or its answer for our own.
-    for reserved in [
-        CallToolResult::MCP_SERVER,
-        CallToolResult::TIMEOUT,
-        CallToolResult::CANCELLED,
-        AUTH_HINT,
-        A2C_RESULT,
-        RESHAPED,
-    ] {
+    for reserved in RESERVED {
         wire.meta.remove(reserved);
     }
     if wire.is_error {

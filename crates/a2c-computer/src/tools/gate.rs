@@ -15,6 +15,8 @@ pub(crate) enum Hidden {
     Off,
     /// It is not what it was when the owner last agreed to it.
     Changed,
+    /// Its description is too large to be shown, alone or together with those of its server.
+    TooLarge,
 }
 
 impl Hidden {
@@ -23,6 +25,9 @@ impl Hidden {
         match self {
             Self::Forbidden => format!("tool '{tool}' is forbidden"),
             Self::Off => format!("tool '{tool}' belongs to an MCP server that is switched off"),
+            Self::TooLarge => {
+                format!("tool '{tool}' is not offered: its definition, or its server's list, is too large")
+            }
             Self::Changed => {
                 format!(
                     "tool '{tool}' has changed since the owner of this computer agreed to it, and waits for approval"

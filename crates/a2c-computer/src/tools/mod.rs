@@ -18,7 +18,7 @@ pub(crate) mod toolbox;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use rmcp::model::Tool;
 
@@ -33,6 +33,53 @@ pub(crate) struct Tools {
     pins: Mutex<Pins>,
     /// One picture at a time; and what was seen when the last one was made.
     seen: Mutex<LastSeen>,
+    told: Mutex<Budget>,
+}
+
+/// What came of making the picture anew.
+pub(crate) struct Refreshed {
+    /// Whether an Agent sees a difference.
+    pub(crate) differs: bool,
+    /// News about single tools.
+    pub(crate) findings: Vec<Found>,
+}
+
+/// News about one tool.
+pub(crate) struct Found {
+    server: String,
+    /// The list it is in.
+    tools: Arc<[Tool]>,
+    finding: Finding,
+}
+
+/// How much is written about tools: some at once, more after a while.
+struct Budget {
+    left: usize,
+    filled: Instant,
+    overdrawn: bool,
+}
+
+impl Budget {
+    const MOST: usize = 50;
+    const PERIOD: Duration = Duration::from_secs(60);
+
+    /// Takes as much of `wanted` as there is.
+    fn take(&mut self, wanted: usize) -> usize {
+        if self.filled.elapsed() >= Self::PERIOD {
+            *self = Self::full();
+        }
+        let taken = wanted.min(self.left);
+        self.left -= taken;
+        taken
+    }
+
+    fn is_first_overdraft(&mut self) -> bool {
+        !std::mem::replace(&mut self.overdrawn, true)
+    }
+
+    fn full() -> Self {
+        Self { left: Self::MOST, filled: Instant::now(), overdrawn: false }
+    }
 }
 
 #[derive(Default)]
@@ -46,7 +93,7 @@ struct LastSeen {
 impl Tools {
     pub(crate) fn new(pins: Pins, policy: ToolChanges) -> Self {
         let current = RwLock::new(Arc::new(Toolbox::new(&[], policy)));
-        Self { current, policy, pins: Mutex::new(pins), seen: Mutex::default() }
+        Self { current, policy, pins: Mutex::new(pins), seen: Mutex::default(), told: Mutex::new(Budget::full()) }
     }
 
     /// The picture of the moment.
@@ -54,19 +101,37 @@ impl Tools {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the picture anew; tells whether an Agent sees a difference. Blocks: many tools take a moment, and what was
-    /// learnt is written down.
-    pub(crate) fn refresh(&self, servers: &[(String, Arc<Server>)]) -> bool {
+    /// Makes the picture anew. Blocks: many tools take a moment, and what was learnt is written down.
+    pub(crate) fn refresh(&self, servers: &[(String, Arc<Server>)]) -> Refreshed {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let offers: Vec<Offer> = servers.iter().map(|(name, server)| self.offer(&mut seen, name, server)).collect();
+        let mut findings = Vec::new();
+        let offers: Vec<Offer> =
+            servers.iter().map(|(name, server)| self.offer(&mut seen, &mut findings, name, server)).collect();
         seen.lists.retain(|name, _| servers.iter().any(|(known, _)| known == name));
-        self.save();
         let toolbox = Toolbox::new(&offers, self.policy);
         announce_names(&mut seen.renamed, &toolbox);
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        let differs = current.shown().get() != toolbox.shown().get();
-        *current = Arc::new(toolbox);
-        differs
+        let differs = {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            let differs = current.shown().get() != toolbox.shown().get();
+            *current = Arc::new(toolbox);
+            differs
+        };
+        self.save();
+        Refreshed { differs, findings }
+    }
+
+    /// Writes to the log what is new about tools. Takes a moment where definitions are compared: a server that changes
+    /// all of them all the time is not given the time to compare them all. Blocks.
+    pub(crate) fn tell(&self, findings: &[Found]) {
+        // Whoever comes while another writes has nothing to add that `changes` does not show.
+        let Ok(mut budget) = self.told.try_lock() else { return };
+        let told = budget.take(findings.len());
+        for Found { server, tools, finding } in &findings[..told] {
+            self.tell_one(server, finding, tools);
+        }
+        if told < findings.len() && budget.is_first_overdraft() {
+            tracing::warn!("many tools are new or changed, and not all of it is told here: see `a2c computer changes`");
+        }
     }
 
     /// What the owner has agreed to.
@@ -74,22 +139,22 @@ impl Tools {
         work(&mut self.pins.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn offer(&self, seen: &mut LastSeen, name: &str, server: &Server) -> Offer {
+    fn offer(&self, seen: &mut LastSeen, findings: &mut Vec<Found>, name: &str, server: &Server) -> Offer {
         let tools = server.tools();
         // An empty list is what a server has that was never reached: nothing to compare.
         let is_new = !tools.is_empty() && seen.lists.get(name).is_none_or(|known| !Arc::ptr_eq(known, &tools));
         if is_new {
             let found = Seen::of(&tools);
-            for finding in self.with_pins(|pins| pins.judge(name, found, SystemTime::now())) {
-                self.tell(name, &finding, &tools);
-            }
+            let judged = self.with_pins(|pins| pins.judge(name, found, SystemTime::now()));
+            let found = |finding| Found { server: name.to_owned(), tools: tools.clone(), finding };
+            findings.extend(judged.into_iter().map(found));
             seen.lists.insert(name.to_owned(), tools.clone());
         }
         let standings = self.with_pins(|pins| tools.iter().map(|tool| pins.standing(name, &tool.name)).collect());
         Offer { config: server.config(), tools, is_wanted: server.state().is_wanted(), standings }
     }
 
-    fn tell(&self, server: &str, finding: &Finding, tools: &[Tool]) {
+    fn tell_one(&self, server: &str, finding: &Finding, tools: &[Tool]) {
         let tool = finding.tool.as_str();
         match finding.news {
             News::Changed => {

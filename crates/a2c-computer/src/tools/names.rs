@@ -11,35 +11,70 @@ use sha2::{Digest as _, Sha256};
 /// The longest legal name of a tool.
 const MAX_NAME: usize = 64;
 
+/// How many digits a mark has: too many for a name to be made that has the same.
+const MARK: usize = 12;
+
 /// A tool that wants a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unnamed<'a> {
     pub(crate) server: &'a str,
     /// Its alias, or its own name.
     pub(crate) wished: &'a str,
+    /// Whether that is an alias: a name that the owner gave it stays.
+    pub(crate) is_alias: bool,
 }
 
-/// Gives every tool a name of its own. A name that only one tool has, and that is legal, stays; the others get their
-/// server as prefix. A prefixed name belongs to that server: a tool of another one that happens to be called so makes
-/// way, so that no server can take the place of another's tool.
+/// How far a tool had to move away from the name it wishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Distance {
+    /// Not at all.
+    Wished,
+    /// It has its server as prefix.
+    Prefixed,
+    /// It ends in a hash of server and name besides.
+    Marked,
+}
+
+/// Gives every tool a name of its own. An alias stays, and so does a name that only one tool has and that is legal; the
+/// others get their server as prefix. A prefixed name belongs to that server: a tool of another one that happens to be called so makes
+/// way, and where the prefixed names of two servers are alike, both get a mark. So no server can take the place of
+/// another's tool.
 pub(crate) fn public_names(tools: &[Unnamed<'_>]) -> Vec<String> {
-    let mut prefix: Vec<bool> = tools.iter().map(|tool| !is_legal(tool.wished)).collect();
-    let name_of = |tool: &Unnamed<'_>, prefix: bool| if prefix { prefixed(tool) } else { tool.wished.to_owned() };
-    loop {
-        let mut uses: HashMap<String, usize> = HashMap::with_capacity(tools.len());
-        for (tool, prefix) in tools.iter().zip(&prefix) {
-            *uses.entry(name_of(tool, *prefix)).or_default() += 1;
+    let legal = |tool: &Unnamed<'_>| match tool.is_alias || is_legal(tool.wished) {
+        true => Distance::Wished,
+        false => Distance::Prefixed,
+    };
+    let mut distances: Vec<Distance> = tools.iter().map(legal).collect();
+    let names = loop {
+        let names: Vec<String> = tools.iter().zip(&distances).map(|(tool, distance)| tool.at(*distance)).collect();
+        let mut users: HashMap<&str, Vec<usize>> = HashMap::with_capacity(tools.len());
+        for (index, name) in names.iter().enumerate() {
+            users.entry(name).or_default().push(index);
         }
-        let clash = |(tool, prefix): (&Unnamed<'_>, &bool)| !prefix && uses[tool.wished] > 1;
-        let clashing: Vec<bool> = tools.iter().zip(&prefix).map(clash).collect();
-        if !clashing.contains(&true) {
-            break;
+        let mut moved = false;
+        for users in users.values().filter(|users| users.len() > 1) {
+            let is_given = users.iter().any(|&user| tools[user].is_alias);
+            let of_several = users.iter().any(|&user| tools[user].server != tools[users[0]].server);
+            let nearest = users.iter().map(|&user| distances[user]).min();
+            for &user in users {
+                let next = match (distances[user], nearest) {
+                    _ if tools[user].is_alias => distances[user],
+                    (Distance::Wished, _) => Distance::Prefixed,
+                    (Distance::Prefixed, _) if is_given => Distance::Marked,
+                    // First those make way who have not moved at all.
+                    (Distance::Prefixed, Some(Distance::Prefixed)) if of_several => Distance::Marked,
+                    (stays, _) => stays,
+                };
+                moved |= next != distances[user];
+                distances[user] = next;
+            }
         }
-        prefix.iter_mut().zip(clashing).for_each(|(prefix, clash)| *prefix |= clash);
-    }
+        if !moved {
+            break names;
+        }
+    };
     let mut taken = HashSet::with_capacity(tools.len());
-    let named = tools.iter().zip(prefix).map(|(tool, prefix)| name_of(tool, prefix));
-    named.map(|name| numbered(&name, &mut taken)).collect()
+    names.iter().map(|name| numbered(name, &mut taken)).collect()
 }
 
 /// Whether interfaces of language models take it for the name of a tool.
@@ -48,17 +83,30 @@ pub(crate) fn is_legal(name: &str) -> bool {
     !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(legal)
 }
 
-/// `server_tool` in the narrow alphabet. One that is too long is cut, with a mark of the whole: it stays the same
-/// whatever else is listed.
-fn prefixed(tool: &Unnamed<'_>) -> String {
-    let narrow = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let whole = format!("{}_{}", tool.server, tool.wished);
-    let name: String = whole.chars().map(narrow).collect();
-    if name.len() <= MAX_NAME {
-        return name;
+impl Unnamed<'_> {
+    fn at(&self, distance: Distance) -> String {
+        let narrow = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let prefixed = || format!("{}_{}", self.server, self.wished).chars().map(narrow).collect::<String>();
+        match distance {
+            Distance::Wished => self.wished.to_owned(),
+            Distance::Prefixed => {
+                Some(prefixed()).filter(|name| name.len() <= MAX_NAME).unwrap_or_else(|| self.marked(&prefixed()))
+            }
+            Distance::Marked => self.marked(&prefixed()),
+        }
     }
-    let hash = Sha256::digest(whole.as_bytes());
-    format!("{}_{:02x}{:02x}{:02x}{:02x}", &name[..MAX_NAME - 9], hash[0], hash[1], hash[2], hash[3])
+
+    /// The beginning of a name, and a mark of the tool that no other has: it stays the same whatever else is listed.
+    fn marked(&self, name: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.server);
+        hash.update([0]);
+        hash.update(self.wished);
+        let hash = hash.finalize();
+        let mark: String = hash[..MARK / 2].iter().map(|byte| format!("{byte:02x}")).collect();
+        // All of it is ASCII by now.
+        format!("{}_{mark}", &name[..name.len().min(MAX_NAME - MARK - 1)])
+    }
 }
 
 /// The name, with a number where it is taken even so: a server that lists a tool twice, or names that are alike once
@@ -81,7 +129,7 @@ mod tests {
 
     #[track_caller]
     fn check(tools: &[(&str, &str)], expected: &[&str]) {
-        let tools: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished }).collect();
+        let tools: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished, is_alias: false }).collect();
         assert_eq!(public_names(&tools), expected);
     }
 
@@ -99,13 +147,44 @@ mod tests {
     }
 
     #[test]
+    fn no_server_takes_the_place_of_anothers_prefixed_tool() {
+        let tools = [("git", "hub.read"), ("git_hub", "read"), ("third", "read")];
+        let tools: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished, is_alias: false }).collect();
+        let names = public_names(&tools);
+        assert!(names[0].starts_with("git_hub_read_") && names[1].starts_with("git_hub_read_"), "{names:?}");
+        assert_ne!(names[0], names[1]);
+        assert_eq!(names[2], "third_read");
+        // Nor by guessing the mark.
+        let guessed = [tools.as_slice(), &[Unnamed { server: "evil", wished: &names[1], is_alias: false }]].concat();
+        let again = public_names(&guessed);
+        assert_eq!(again[..3], names[..]);
+        assert!(again[3].starts_with("evil_git_hub_read"), "{again:?}");
+    }
+
+    #[test]
+    fn an_alias_pins_a_name() {
+        let alias = |server, wished| Unnamed { server, wished, is_alias: true };
+        let plain = |server, wished| Unnamed { server, wished, is_alias: false };
+        let tools =
+            [alias("a", "wait"), plain("a", "wait"), plain("b", "wait"), plain("c", "b_wait"), alias("d", "e_x")];
+        assert_eq!(public_names(&tools), ["wait", "a_wait", "b_wait", "c_b_wait", "e_x"]);
+        let prefixed = [alias("d", "e_x"), plain("e", "x"), plain("f", "x")];
+        let names = public_names(&prefixed);
+        assert_eq!((names[0].as_str(), names[2].as_str()), ("e_x", "f_x"));
+        assert!(names[1].starts_with("e_x_"), "{names:?}");
+    }
+
+    #[test]
     fn names_are_legal_and_stay_the_same() {
         check(&[("a", "fs.read"), ("a", ""), ("a", "über")], &["a_fs_read", "a_", "a__ber"]);
         check(&[("a", "twice"), ("a", "twice")], &["a_twice", "a_twice_2"]);
         let long = "x".repeat(70);
-        let alone = public_names(&[Unnamed { server: "a", wished: &long }]);
+        let alone = public_names(&[Unnamed { server: "a", wished: &long, is_alias: false }]);
         let longer = format!("{long}y");
-        let both = public_names(&[Unnamed { server: "a", wished: &longer }, Unnamed { server: "a", wished: &long }]);
+        let both = public_names(&[
+            Unnamed { server: "a", wished: &longer, is_alias: false },
+            Unnamed { server: "a", wished: &long, is_alias: false },
+        ]);
         assert_eq!(alone[0], both[1]);
         assert_ne!(both[0], both[1]);
     }
@@ -115,7 +194,7 @@ mod tests {
         fn every_tool_has_a_legal_name_of_its_own(tools in proptest::collection::vec(
             ("[ab_]{1,3}", "[ab_é\n]{0,4}|x{60,140}"), 1..12
         )) {
-            let unnamed: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished }).collect();
+            let unnamed: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished, is_alias: false }).collect();
             let mut names = public_names(&unnamed);
             prop_assert!(names.iter().all(|name| is_legal(name)), "{names:?}");
             names.sort();

@@ -2,7 +2,7 @@
 //!
 //! What an Agent is shown is written as JSON when the toolbox is made: showing it costs nothing, however many there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use a2c_protocol::config::McpServerConfig;
@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::gate::{self, Hidden};
 use super::names::{Unnamed, public_names};
 use super::pins::{self, Standing, ToolChanges};
+use crate::servers::paging::written_size;
 
 /// Meta: the name a tool has on its server, where it had to be given another one.
 const RENAMED_FROM: &str = "a2c_renamed_from";
@@ -21,6 +22,10 @@ const RENAMED_FROM: &str = "a2c_renamed_from";
 const SERVER: &str = "a2c_server";
 /// Meta: the tool is not what it was when the owner last agreed to it.
 const CHANGED: &str = "a2c_changed";
+
+/// How large the definition of one tool, and of all that are shown, may be.
+const MAX_TOOL: usize = 256 << 10;
+const MAX_SHOWN: usize = 12 << 20;
 
 /// One server's part.
 pub(crate) struct Offer {
@@ -73,6 +78,7 @@ impl Toolbox {
             }
         }
         name_all(&mut tools);
+        hold_back_the_large(&mut tools);
         // A name that is shown wins over the same one of a tool that is not.
         let mut by_name = HashMap::with_capacity(tools.len());
         for (index, tool) in tools.iter().enumerate() {
@@ -103,14 +109,39 @@ impl Toolbox {
     }
 }
 
+/// Nobody's tools make the whole list too large to be sent: a tool is shown up to a size, and where all of them together
+/// are too much, those of the server with the most are not.
+fn hold_back_the_large(tools: &mut [Listed]) {
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for tool in tools.iter_mut().filter(|tool| tool.hidden.is_none()) {
+        let size = written_size(tool.tool());
+        if size > MAX_TOOL {
+            tool.hidden = Some(Hidden::TooLarge);
+        } else {
+            *sizes.entry(tool.server().to_owned()).or_default() += size;
+        }
+    }
+    while sizes.values().sum::<usize>() > MAX_SHOWN {
+        let Some(largest) = sizes.iter().max_by_key(|(_, size)| **size).map(|(server, _)| server.clone()) else {
+            break;
+        };
+        sizes.remove(&largest);
+        let of_it = tools.iter_mut().filter(|tool| tool.server() == largest && tool.hidden.is_none());
+        of_it.for_each(|tool| tool.hidden = Some(Hidden::TooLarge));
+    }
+}
+
 /// Names do not depend on which servers happen to run, nor on what is held back. Only what an owner forbade or switched
 /// off takes no part: nobody can be confused by it.
 fn name_all(tools: &mut [Listed]) {
     let takes_part = |tool: &Listed| !matches!(tool.hidden, Some(Hidden::Forbidden | Hidden::Off));
     let wished: Vec<String> = tools.iter().map(Listed::wished).collect();
-    let of = |(tool, wished): (&Listed, &String)| (tool.config.name.clone(), wished.clone());
+    let of = |(tool, wished): (&Listed, &String)| (tool.config.clone(), wished.clone(), tool.alias().is_some());
     let part: Vec<_> = tools.iter().zip(&wished).filter(|(tool, _)| takes_part(tool)).map(of).collect();
-    let unnamed: Vec<_> = part.iter().map(|(server, wished)| Unnamed { server, wished }).collect();
+    let unnamed: Vec<_> = part
+        .iter()
+        .map(|(config, wished, is_alias)| Unnamed { server: &config.name, wished, is_alias: *is_alias })
+        .collect();
     let mut names = public_names(&unnamed).into_iter();
     for (tool, wished) in tools.iter_mut().zip(wished) {
         let named = if takes_part(tool) { names.next() } else { None };
@@ -135,9 +166,12 @@ impl Listed {
     }
 
     fn wished(&self) -> String {
-        // An alias names one tool: a default for all of a server's tools cannot be meant.
-        let own = self.config.tool_meta.get(&*self.tool().name).and_then(|meta| meta.alias.clone());
-        own.unwrap_or_else(|| self.tool().name.to_string())
+        self.alias().map_or_else(|| self.tool().name.to_string(), str::to_owned)
+    }
+
+    /// An alias names one tool: a default for all of a server's tools cannot be meant.
+    fn alias(&self) -> Option<&str> {
+        self.config.tool_meta.get(&*self.tool().name)?.alias.as_deref()
     }
 
     /// The tool as an Agent sees it.
@@ -243,6 +277,21 @@ mod tests {
         assert_eq!(names(&offers), ["read"]);
         let warned = shown(&Toolbox::new(&offers, ToolChanges::Warn));
         assert_eq!(json!(warned[1].meta), json!({"a2c_changed": true}));
+    }
+
+    #[test]
+    fn large_definitions_hide_nobody_elses_tools() {
+        let described = |name: &str, size: usize| Tool::new(name.to_owned(), "x".repeat(size), Arc::new(Map::new()));
+        let mut one = offer("one", &json!({}), &["small"]);
+        one.tools = one.tools.iter().cloned().chain([described("big", MAX_TOOL + 1)]).collect();
+        one.standings.push(Standing::Trusted);
+        let mut many = offer("many", &json!({}), &[]);
+        many.tools = (0..60).map(|n| described(&format!("t{n}"), MAX_TOOL - 1024)).collect();
+        many.standings = vec![Standing::Trusted; 60];
+        let toolbox = Toolbox::new(&[one, many], ToolChanges::Warn);
+        assert_eq!(shown(&toolbox).into_iter().map(|t| t.name).collect::<Vec<_>>(), ["small"]);
+        assert_eq!(toolbox.find("big").unwrap().hidden, Some(Hidden::TooLarge));
+        assert_eq!(toolbox.find("t7").unwrap().hidden, Some(Hidden::TooLarge));
     }
 
     #[test]

@@ -19,8 +19,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use refusal::Refusal;
-pub(crate) use refusal::{RefusalKind, refusal};
+pub(crate) use refusal::{Refusal, RefusalKind, plain, plain_start, refusal};
 
 /// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
 const MESSAGE_LIMIT: usize = 64 << 20;

@@ -8,6 +8,10 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::fault::Fault;
+use crate::servers::log::cut;
+
+/// How much of a server's own words is repeated.
+const FOREIGN: usize = 4 << 10;
 
 /// A server's refusal of who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,4 +114,21 @@ pub(crate) fn refusal(error: &(dyn Error + 'static)) -> Option<Refusal> {
         };
     }
     None
+}
+
+/// An error of the MCP library in words that mean something to people: without the names of its types.
+pub(crate) fn plain(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(inner) => cut(&inner.error.to_string(), FOREIGN),
+        ServiceError::TransportClosed => "the connection is closed".into(),
+        other => cut(&other.to_string(), FOREIGN),
+    }
+}
+
+/// The same, of an error at the beginning of a conversation.
+pub(crate) fn plain_start(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => cut(&error.error.to_string(), FOREIGN),
+        other => cut(&other.to_string(), FOREIGN),
+    }
 }
