@@ -15,7 +15,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::spelling;
+use super::spelling::Text;
 
 /// Shorter values are too likely to be part of ordinary words; and what replaces them must be shorter than they are.
 const SHORTEST: usize = 4;
@@ -26,9 +26,34 @@ const SHORTEST_PART: usize = 8;
 /// Settings that everybody has and that would black out ordinary sentences.
 const ORDINARY: [&str; 6] = ["true", "false", "none", "null", "info", "debug"];
 
+/// How often a text is gone through. Only a value that holds what replaces it needs more than two rounds.
+const ROUNDS: usize = 16;
+
 /// Values that are hidden wherever they turn up. Cheap to clone; wiped with the last clone.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Arc<[Zeroizing<String>]>);
+pub(crate) struct Secrets(Arc<Needles>);
+
+/// What is looked for, in order, and for every byte how many of them begin with a lower one: most places of a text can
+/// be passed over without comparing anything.
+#[derive(Default)]
+struct Needles {
+    sorted: Vec<Zeroizing<String>>,
+    lower: Vec<usize>,
+}
+
+impl Needles {
+    fn new(mut needles: Vec<Zeroizing<String>>) -> Self {
+        needles.sort_unstable_by(|a, b| a.as_str().cmp(b.as_str()));
+        needles.dedup();
+        let lower = (0..=u8::MAX).map(|byte| needles.partition_point(|needle| needle.as_bytes()[0] < byte));
+        Self { lower: lower.collect(), sorted: needles }
+    }
+
+    fn beginning_with(&self, bytes: Range<u8>) -> &[Zeroizing<String>] {
+        // No UTF-8 holds the last byte, which has nothing behind it.
+        &self.sorted[self.lower[usize::from(bytes.start)]..self.lower[usize::from(bytes.end)]]
+    }
+}
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,16 +74,17 @@ impl Secrets {
                 needles.push(value);
             }
         }
-        needles.sort_unstable_by(|a, b| a.as_str().cmp(b.as_str()));
-        needles.dedup();
-        Self(needles.into())
+        Self(Arc::new(Needles::new(needles)))
     }
 
     /// The text without them.
     pub(crate) fn hide(&self, text: &str) -> String {
         let mut hidden = text.to_owned();
-        // What stands around a hidden value may form another one with what replaced it. Every round shortens the text.
-        loop {
+        if self.0.sorted.is_empty() {
+            return hidden;
+        }
+        // What stands around a hidden value may form another one with what replaced it.
+        for _ in 0..ROUNDS {
             let found = self.occurrences(&hidden);
             if found.is_empty() {
                 return hidden;
@@ -74,6 +100,9 @@ impl Secrets {
             hidden.zeroize();
             hidden = shorter;
         }
+        // Somebody has wrapped a value many times over to keep us busy. No value is as short as this.
+        hidden.zeroize();
+        REDACTED.to_owned()
     }
 
     /// Takes them out of every text of a value. Most results hold none: that is found out first, and fast.
@@ -88,7 +117,7 @@ impl Secrets {
 
     /// Takes them out of what goes to an Agent.
     pub(crate) fn scrub_result(&self, result: &mut CallToolResult) {
-        if self.0.is_empty() {
+        if self.0.sorted.is_empty() {
             return;
         }
         result.content.iter_mut().chain(&mut result.structured_content).for_each(|value| self.scrub(value));
@@ -97,14 +126,28 @@ impl Secrets {
 
     /// Whether one of them stands in a text as it is, or in base64.
     fn may_be_in(&self, text: &str) -> bool {
-        self.0.iter().any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some())
+        self.0.sorted.iter().any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some())
     }
 
     /// Where secrets are, in order; those that overlap are one.
     fn occurrences(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
-        for (start, _) in text.char_indices() {
-            let end = self.0.iter().filter_map(|needle| spelling::end_of(needle, text, start)).max();
+        let searched = Text::new(text);
+        // Where the run of backslashes ends in which we are.
+        let mut run = 0;
+        for (start, byte) in text.bytes().enumerate() {
+            let end = if matches!(byte, b'\\' | b'%' | b'+') {
+                let run_begins = start >= run;
+                if run_begins {
+                    run = searched.backslashes(start, 1).unwrap_or(run);
+                }
+                let needles = searched.firsts(start, run_begins).map(|bytes| self.0.beginning_with(bytes));
+                needles.into_iter().flatten().filter_map(|needle| searched.end_of(needle, start)).max()
+            } else {
+                // Never in the middle of a character: no value begins there.
+                let needles = self.0.beginning_with(byte..byte.saturating_add(1));
+                needles.iter().filter_map(|needle| searched.end_of(needle, start)).max()
+            };
             let Some(end) = end else { continue };
             match found.last_mut() {
                 Some(last) if start < last.end => last.end = last.end.max(end),
@@ -191,6 +234,26 @@ mod tests {
         assert_eq!(value, expected);
     }
 
+    /// Lines that make a careless search slow: it would go over the rest of each from every place in it.
+    #[test]
+    fn what_is_meant_to_keep_the_search_busy_passes() {
+        let values =
+            ["TopS3cretValue42", r"\\server\share\key", "%5C%5Cx", "😀 key 😀", "u{u{key", "pass word", "a***b"];
+        let secrets = secrets(&values);
+        for piece in [r"\", "%5C", r"\a", r"\u{", r"\u{0", r"\ud83d", "%", "+", r"%5C\", "x", "ü"] {
+            let line = piece.repeat(8100 / piece.len());
+            for _ in 0..10 {
+                assert!(secrets.hide(&line) == line, "{piece} repeated");
+            }
+        }
+        let line = r"\".repeat(8100);
+        for _ in 0..200 {
+            assert!(secrets.hide(&line) == line);
+        }
+        let nested = format!("{}***{}", "a".repeat(4000), "b".repeat(4000));
+        assert_eq!(secrets.hide(&nested), REDACTED);
+    }
+
     #[test]
     fn nothing_is_printed() {
         assert_eq!(format!("{:?}", secrets(&["s3cret"])), "Secrets");
@@ -223,6 +286,23 @@ mod tests {
             prop_assert!(!hidden.contains(&secret), "{hidden:?}");
             prop_assert!(!hidden.contains(&other), "{hidden:?}");
             prop_assert!(hidden.contains(REDACTED));
+        }
+
+        #[test]
+        fn no_place_is_passed_over_where_a_value_stands(
+            values in proptest::collection::vec(r#"[a-c*+%\\"u05Cnx ü😀/\n]{4,6}"#, 1..4),
+            text in r#"([a-c*+%\\"u05Cnx ü😀/{}]|%5[Cc]|%25|\\n|\\x0a|\\u0061|\\u\{fc\}|\\ud83d|\\ude00){0,40}"#,
+            which in any::<prop::sample::Index>(), how in 0..6u8, at in any::<prop::sample::Index>(),
+        ) {
+            let secrets = secrets(&values.iter().map(String::as_str).collect::<Vec<_>>());
+            let at = text.floor_char_boundary(at.index(text.len() + 1));
+            let text = format!("{}{}{}", &text[..at], spelt(&values[which.index(values.len())], how), &text[at..]);
+            let hidden = secrets.hide(&text);
+            for (start, _) in hidden.char_indices() {
+                for needle in &secrets.0.sorted {
+                    prop_assert_eq!(Text::new(&hidden).end_of(needle, start), None, "{:?} in {:?}", needle, hidden);
+                }
+            }
         }
 
         #[test]
