@@ -2,6 +2,8 @@
 
 Its output has banners, logs in JSON, byte order marks, CRLF, empty lines and batches. Each tool answers wrongly in its own
 way; its description is what its caller must be told at once.
+
+With "ping" or "nonsense" as argument it sends such requests without end, once it is called, and reads nothing any more.
 """
 
 import json
@@ -32,7 +34,22 @@ def answer(request, result, **more):
     return json.dumps({"jsonrpc": "2.0", "id": request, "result": result, **more}).encode()
 
 
+REQUESTS = {
+    "ping": b'{"jsonrpc": "2.0", "id": "%0200d", "method": "ping"}',
+    "nonsense": b'{"jsonrpc": "0", "id": "%0200d", "method": "m"}',
+}
+
+
+def ask_for_ever(request):
+    number = 0
+    while True:
+        number += 1
+        write(request % number)
+
+
 def call(name, request):
+    if len(sys.argv) > 1:
+        ask_for_ever(REQUESTS[sys.argv[1]])
     good = answer(request, {"content": [{"type": "text", "text": "done"}]})
     head = b'{"jsonrpc": "2.0", "id": %d, "result": {"content": [{"type": "text", "text": "' % request
     if name == "batch":

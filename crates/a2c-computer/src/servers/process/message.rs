@@ -14,6 +14,12 @@ use crate::servers::log::cut;
 /// How much of somebody else's words stands in an error.
 const QUOTED: usize = 200;
 
+/// The longest `id` of a request: an answer repeats it, so a server could have us write as much as it likes.
+const LONGEST_ID: usize = 256;
+
+/// How many messages may come at once. MCP has no such batches any more; a line could hold millions.
+const LARGEST_BATCH: usize = 1000;
+
 /// What a line means.
 #[derive(Debug)]
 pub(crate) enum Meaning {
@@ -36,7 +42,7 @@ pub(crate) fn read(line: &[u8], bad_bytes: EncodingErrors) -> Meaning {
         return Meaning::Nothing;
     }
     let problem = match serde_json::from_slice(line) {
-        Ok(message) => return Meaning::Message(message),
+        Ok(message) => return taken(message),
         Err(problem) => problem,
     };
     // From here on it need not be fast.
@@ -59,8 +65,20 @@ pub(crate) fn read_beginning(line: &[u8], limit: usize) -> Meaning {
     unreadable(line, &format!("the server's answer is longer than {limit} bytes"))
 }
 
+fn taken(message: Box<ServerJsonRpcMessage>) -> Meaning {
+    match &*message {
+        ServerJsonRpcMessage::Request(request) if too_long(&request.id) => Meaning::Garbage,
+        _ => Meaning::Message(message),
+    }
+}
+
+fn too_long(id: &RequestId) -> bool {
+    matches!(id, RequestId::String(text) if text.len() > LONGEST_ID)
+}
+
 fn understand(value: Value, problem: &serde_json::Error) -> Meaning {
     match value {
+        Value::Array(batch) if batch.len() > LARGEST_BATCH => Meaning::Garbage,
         Value::Array(batch) if !batch.is_empty() => {
             Meaning::Batch(batch.into_iter().map(|value| understand_one(value, problem)).collect())
         }
@@ -78,13 +96,14 @@ fn understand_one(mut value: Value, problem: &serde_json::Error) -> Meaning {
         message.remove(empty);
     }
     let problem = match <ServerJsonRpcMessage as serde::Deserialize>::deserialize(&value) {
-        Ok(message) => return Meaning::Message(Box::new(message)),
+        Ok(message) => return taken(Box::new(message)),
         Err(own) if value.is_object() => own.to_string(),
         Err(_) => problem.to_string(),
     };
     let Some(message) = value.as_object() else { return Meaning::Garbage };
     let id = message.get("id").and_then(id_of);
     match (message.contains_key("method"), id) {
+        (_, Some(id)) if too_long(&id) => Meaning::Garbage,
         // Servers send notifications of other protocols, or of later versions of this one.
         (true, None) => Meaning::Nothing,
         (true, Some(id)) => {
@@ -142,7 +161,7 @@ fn answered(head: &[u8]) -> Option<RequestId> {
             return None;
         };
         if key == "id" {
-            id = Some(id_of(&read)?);
+            id = Some(id_of(&read).filter(|id| !too_long(id))?);
         }
         rest = value[values.byte_offset()..].trim_start().strip_prefix(',')?.trim_start();
     }
@@ -227,6 +246,18 @@ mod tests {
         assert_eq!(short(read_beginning(beginning, 5)), "error 7: the server's answer is longer than 5 bytes");
         assert_eq!(short(read_beginning(br#"{"result":{"content":["xxxxx"#, 5)), "garbage");
         assert_eq!(short(read_beginning(b"xxxxxx", 5)), "garbage");
+    }
+
+    #[test]
+    fn what_would_have_us_write_without_bounds_is_garbage() {
+        for (length, ping, nonsense) in [(256, "{\"jsonrpc\"", "answer"), (257, "garbage", "garbage")] {
+            let id = "i".repeat(length);
+            check(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#).as_bytes(), ping);
+            check(format!(r#"{{"jsonrpc":"0","id":"{id}","method":"m"}}"#).as_bytes(), nonsense);
+        }
+        let batch = |count| format!("[{}]", vec![r#"{"jsonrpc":"0","id":7,"method":"m"}"#; count].join(","));
+        check(batch(LARGEST_BATCH).as_bytes(), "answer");
+        check(batch(LARGEST_BATCH + 1).as_bytes(), "garbage");
     }
 
     #[test]

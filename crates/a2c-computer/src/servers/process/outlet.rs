@@ -2,17 +2,23 @@
 //!
 //! One task owns the pipe. Who writes hands over a line and waits until it is written; who stops waiting does not leave
 //! half a line behind. What waits to be written is bounded in bytes: a server that does not read holds up those who talk
-//! to it, and nobody's memory.
+//! to it, and nobody's memory. Those who talk to it wait for it themselves; the answers to what it asks do not, so it is
+//! counted how many of them are under way ([`Owed`]).
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 /// How many bytes may wait for a server to read them. A longer line waits alone.
 const WAITING: u32 = 4 << 20;
+
+/// How many answers, and bytes of them, may wait for a server to read them before it is not listened to any more.
+const OWED_ANSWERS: usize = 256;
+const OWED_BYTES: usize = 1 << 20;
 
 /// The way to the standard input of a server.
 #[derive(Clone)]
@@ -51,6 +57,50 @@ impl Outlet {
     pub(crate) fn shut(&self) {
         self.writer.abort();
         self.room.close();
+    }
+}
+
+/// The answers that a server has asked for and has not read.
+#[derive(Clone, Default)]
+pub(crate) struct Owed(Arc<Sum>);
+
+#[derive(Default)]
+struct Sum {
+    answers: AtomicUsize,
+    bytes: AtomicUsize,
+    less: Notify,
+}
+
+/// One of them, until it is written or given up.
+pub(crate) struct Debt {
+    sum: Arc<Sum>,
+    bytes: usize,
+}
+
+impl Owed {
+    pub(crate) fn add(&self, bytes: usize) -> Debt {
+        self.0.answers.fetch_add(1, Ordering::Relaxed);
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Debt { sum: self.0.clone(), bytes }
+    }
+
+    pub(crate) fn too_much(&self) -> bool {
+        self.0.answers.load(Ordering::Relaxed) > OWED_ANSWERS || self.0.bytes.load(Ordering::Relaxed) > OWED_BYTES
+    }
+
+    /// Waits until it is not too much any more. Only one may wait.
+    pub(crate) async fn bearable(&self) {
+        while self.too_much() {
+            self.0.less.notified().await;
+        }
+    }
+}
+
+impl Drop for Debt {
+    fn drop(&mut self) {
+        self.sum.answers.fetch_sub(1, Ordering::Relaxed);
+        self.sum.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.sum.less.notify_one();
     }
 }
 

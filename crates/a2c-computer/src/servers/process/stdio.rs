@@ -2,20 +2,25 @@
 //!
 //! Lines of standard output become messages ([`super::message`]); what is no message is told to the server's log, and does
 //! no harm. Messages become lines of standard input ([`super::outlet`]).
+//!
+//! A server that asks and does not read our answers is not listened to until it has read some of them; if it does not,
+//! the conversation ends.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2c_protocol::config::EncodingErrors;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::AsyncRead;
+use tokio::time::{Instant, timeout_at};
 
 use super::lines::{BEGINNING, Lines, Read};
 use super::message::{self, Meaning};
-use super::outlet::Outlet;
+use super::outlet::{Outlet, Owed};
 use crate::inputs::Secrets;
 use crate::servers::log::{LogSource, ServerLog, cut};
 
@@ -27,10 +32,16 @@ const WARNINGS: u64 = 3;
 const WRITTEN_DOWN: u64 = 50;
 const SHOWN: usize = 200;
 
+/// How long a server may leave too many answers unread. Many requests at once are no reason to end it.
+const UNREAD: Duration = Duration::from_secs(3);
+
 /// MCP with one process.
 pub(crate) struct StdioTransport<R> {
     lines: Lines<R>,
     outlet: Option<Outlet>,
+    owed: Owed,
+    /// By when some of what is owed has to be read, if that is too much.
+    due: Option<Instant>,
     /// What else came with the last message.
     waiting: VecDeque<ServerJsonRpcMessage>,
     bad_bytes: EncodingErrors,
@@ -50,10 +61,35 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         Self {
             lines: Lines::new(stdout, LINE_LIMIT),
             outlet: Some(outlet),
+            owed: Owed::default(),
+            due: None,
             waiting: VecDeque::new(),
             bad_bytes,
             garbage,
         }
+    }
+
+    /// Waits while too many answers are unread; `false` if that lasts too long.
+    async fn is_read(&mut self) -> bool {
+        if !self.owed.too_much() {
+            self.due = None;
+            return true;
+        }
+        // Kept: who waits for us may begin anew at any time.
+        let due = *self.due.get_or_insert_with(|| Instant::now() + UNREAD);
+        let read = timeout_at(due, self.owed.bearable()).await.is_ok();
+        if read {
+            self.due = None;
+        }
+        read
+    }
+
+    fn give_up(&mut self) {
+        let Some(outlet) = self.outlet.take() else { return };
+        // Whoever waits to write is told at once, and what waits is freed.
+        outlet.shut();
+        self.garbage.log.remark("it asks and does not read its standard input");
+        tracing::warn!(server = self.garbage.name, "the server asks and does not read its standard input");
     }
 
     fn take_in(&mut self, read: &Read) {
@@ -84,7 +120,11 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let line = serde_json::to_vec(&message).map_err(io::Error::from);
         let outlet = self.outlet.clone();
+        let is_answer = matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_));
+        // Counted from now on, not from when somebody waits for it.
+        let debt = line.as_ref().ok().filter(|_| is_answer).map(|line| self.owed.add(line.len()));
         async move {
+            let _debt = debt;
             let mut line = line?;
             line.push(b'\n');
             let outlet = outlet.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "it was hung up"))?;
@@ -94,6 +134,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
+            if !self.is_read().await {
+                self.give_up();
+                return None;
+            }
             if let Some(message) = self.waiting.pop_front() {
                 return Some(message);
             }
@@ -224,6 +268,41 @@ mod tests {
             _ = server.stdin.read_line(&mut line) => {}
         }
         assert!(line.contains("\"id\":9") && line.contains("error"), "{line}");
+    }
+
+    #[tokio::test]
+    async fn many_requests_at_once_are_answered_to_one_who_reads() {
+        let (mut transport, mut server) = stage("");
+        let nonsense = vec![r#"{"jsonrpc":"0","id":9,"method":"m"}"#; 1000].join(",");
+        server.stdout.write_all(format!("[{nonsense}]\n").as_bytes()).await.unwrap();
+        server.stdout.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n").await.unwrap();
+        let reading = tokio::spawn(async move {
+            for _ in 0..1000 {
+                assert!(server.stdin.read_line(&mut String::new()).await.unwrap() > 0);
+            }
+        });
+        assert!(matches!(transport.receive().await, Some(ServerJsonRpcMessage::Response(_))));
+        reading.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn our_own_requests_are_not_held_against_a_server() {
+        let (stdin, _unread) = tokio::io::duplex(16);
+        let (mut stdout, read) = tokio::io::duplex(1 << 16);
+        let (log, none) = (Arc::new(ServerLog::new()), Secrets::default());
+        let mut transport =
+            StdioTransport::new("s", read, Outlet::new(stdin), EncodingErrors::Strict, log.clone(), none);
+        let ping = ClientRequest::PingRequest(PingRequest::default());
+        for id in 0..1000 {
+            tokio::spawn(transport.send(ClientJsonRpcMessage::request(ping.clone(), RequestId::Number(id))));
+        }
+        stdout.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n").await.unwrap();
+        assert!(transport.receive().await.is_some());
+        let nonsense = "{\"jsonrpc\":\"0\",\"id\":9,\"method\":\"m\"}\n".repeat(300);
+        stdout.write_all(nonsense.as_bytes()).await.unwrap();
+        assert!(transport.receive().await.is_none());
+        assert_eq!(&*log.tail(1)[0].text, "it asks and does not read its standard input");
+        assert!(transport.send(ClientJsonRpcMessage::request(ping, RequestId::Number(1))).await.is_err());
     }
 
     #[tokio::test]

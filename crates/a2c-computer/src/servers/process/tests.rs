@@ -234,6 +234,27 @@ async fn what_stands_on_standard_output_by_mistake_does_no_harm() {
 }
 
 #[tokio::test]
+async fn a_server_that_asks_and_does_not_read_is_hung_up_on() {
+    let script = a2c_testbed::workspace_root().join("tests/hostile/noisy.py");
+    let python = a2c_testbed::python();
+    for kind in ["ping", "nonsense"] {
+        let stage = Stage::new();
+        let args = [script.to_str().unwrap(), kind];
+        let Started { process, transport, .. } = stage.run(python.to_str().unwrap(), &args).await.unwrap();
+        let client = ().serve(transport).await.unwrap();
+        let call = client.call_tool(CallToolRequestParams::new("fine"));
+        let outcome = tokio::time::timeout(PATIENCE, call).await.expect("an end");
+        assert!(outcome.is_err(), "{kind}: {outcome:?}");
+        let remarks = stage.log.tail(usize::MAX);
+        let remark = "it asks and does not read its standard input";
+        assert!(remarks.iter().any(|line| &*line.text == remark), "{kind}: {remarks:?}");
+        client.waiting().await.unwrap();
+        process.end().await;
+        assert_eq!(marked::count(&stage.family.marker()), 0);
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_started_is_explained_and_leaves_nobody() {
     let stage = Stage::new();
     let Err(problem) = stage.run("no-such-program-at-all", &[]).await else { panic!("it started") };
