@@ -1,6 +1,6 @@
 //! Check-ups: what is wrong with the servers of a Computer, and what to do about it.
 //!
-//! `cause` reads the reason of a failure, [`readiness`] says whether a server can be used, and `diagnose` goes through
+//! `cause` reads the reason of a failure, `readiness` says whether a server can be used, and `diagnose` goes through
 //! everything there is to see of all servers. All of that is pure. `examine` is where the facts come from: a Computer that
 //! runs, or the servers of a file, each started for the purpose.
 
