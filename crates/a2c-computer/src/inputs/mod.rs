@@ -3,7 +3,7 @@
 //! How a value flows: `fill` takes the parameters of one server apart, `placeholder` says which inputs and variables they
 //! mention, [`Inputs`] looks each input up (`resolve`: a value set at run time, the environment, the program of the input
 //! or the keyring, the owner, the default), and the values are put in. What came from elsewhere is remembered with the
-//! filled parameters as [`Secrets`](secrets::Secrets), which hides it from logs and reasons.
+//! filled parameters as `Secrets`, which hides it from logs and reasons.
 //!
 //! Values are wiped when they are dropped and never printed. What a process or an HTTP client was given is a copy that
 //! nobody can wipe; the environment of our own process is not wiped either.

@@ -54,12 +54,12 @@ pub(super) struct RunArgs {
     tool_changes: ChangesArg,
 
     /// Where the definitions of tools and the tokens of sign-ins are remembered, or `none`
-    /// [default: a2c/computers/NAME@OFFICE in $XDG_STATE_HOME or ~/.local/state].
+    /// Default: a2c/computers/NAME@OFFICE in $XDG_STATE_HOME or ~/.local/state.
     #[arg(long, env = "A2C_STATE", value_name = "DIR", value_parser = Place::parse)]
     state: Option<Place>,
 
     /// The socket through which the other commands operate this Computer, or `none`
-    /// [default: NAME@OFFICE.sock in $XDG_RUNTIME_DIR/a2c].
+    /// Default: NAME@OFFICE.sock in $XDG_RUNTIME_DIR/a2c.
     #[cfg(unix)]
     #[arg(long, env = "A2C_CONTROL", value_name = "PATH", value_parser = Place::parse)]
     control: Option<Place>,

@@ -1,6 +1,6 @@
 //! The Computer's side of its guardian: starts it, tells it which process groups there are, starts it again if it dies.
 //!
-//! Everybody tells the guardian through [`Guardian::watch`]; one task writes to it. The other side is [`super::guard`].
+//! Everybody tells the guardian through [`Guardian::watch`]; one task writes to it. The other side is [`super::guard()`].
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -98,7 +98,7 @@ fn settings(used: bool) -> Result<ClientConfig, rustls::Error> {
     Ok(config)
 }
 
-/// Follows what keeps the method and the origin; anything else is answered as it is, and refused by [`accepted`].
+/// Follows what keeps the method and the origin; anything else is answered as it is, and refused where it is read.
 fn within_origin(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let keeps_method = matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
     let same_origin = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
