@@ -58,8 +58,10 @@ fn an_owner_sees_and_uses_what_runs() {
     home.run(&["call", "echo", "{"]).fails_saying(&["JSON object"]);
     home.run(&["call", "nope"]).fails_saying(&["no tool named 'nope'"]);
     let history = home.json(&["history", "--json"]);
-    assert_eq!((history.as_array().unwrap().len(), &history[0]["tool"]), (3, &json!("echo")));
-    assert!(home.run(&["history"]).ok().contains("echo  sample"));
+    let refused = |call: &serde_json::Value| json!([call["tool"], call["code"]]);
+    assert_eq!((refused(&history[0]), refused(&history[1])), (json!(["nope", 4001]), json!(["add", 4002])));
+    assert_eq!((history.as_array().unwrap().len(), &history[2]["tool"]), (5, &json!("echo")));
+    assert!(home.run(&["history"]).ok().contains("failed (4002)"));
     assert!(home.run(&["logs", "sample"]).ok().contains("a2c     ready, with 3 tools"));
     home.run(&["logs", "nope"]).fails_saying(&["no MCP server named 'nope'", "off, sample"]);
     let refused = agent(&hub, "o", &["call", "desk", "echo", r#"{"text": "hello"}"#]);

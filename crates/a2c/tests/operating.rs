@@ -177,8 +177,9 @@ async fn the_history_knows_who_was_called_last() {
     let handle = stage.handle();
     assert_eq!(handle.recent_servers().iter().map(|name| &**name).collect::<Vec<_>>(), ["pid", "sample"]);
     let history = handle.history();
-    assert_eq!(history.len(), 2);
-    assert!(!history[0].failed && &*history[1].tool == "echo");
+    assert_eq!(history.iter().map(|call| call.reached).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(history[0].code, Some(ErrorCode::ToolNotFound));
+    assert!(!history[1].failed && &*history[2].tool == "echo");
     assert_eq!(stage.status("sample").calls, 1);
     stage.end().await;
 }

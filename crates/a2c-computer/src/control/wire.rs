@@ -8,8 +8,10 @@
 //! Secrets go in (values of inputs, configurations), but never out.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use a2c_protocol::ErrorCode;
 use a2c_protocol::config::McpServerConfig;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -345,8 +347,10 @@ pub struct ChangeReport {
 /// A call that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallReport {
-    /// The server that ran it.
-    pub server: String,
+    /// The Agent that called; none where the owner did.
+    pub agent: Option<String>,
+    /// The server that ran it, or would have; none where there is no such tool.
+    pub server: Option<String>,
     /// The tool, as an Agent calls it.
     pub tool: String,
     /// When it was over, in milliseconds since 1970.
@@ -355,6 +359,8 @@ pub struct CallReport {
     pub took_ms: u64,
     /// Whether it failed.
     pub failed: bool,
+    /// The code of a failure.
+    pub code: Option<i64>,
 }
 
 impl From<LogLine> for LogEntry {
@@ -366,8 +372,17 @@ impl From<LogLine> for LogEntry {
 impl From<PastCall> for CallReport {
     fn from(call: PastCall) -> Self {
         let took_ms = u64::try_from(call.duration.as_millis()).unwrap_or(u64::MAX);
-        let (server, tool) = (call.server.to_string(), call.tool.to_string());
-        Self { server, tool, at_ms: millis(call.at), took_ms, failed: call.failed }
+        let text = |name: Option<Arc<str>>| name.map(|name| name.to_string());
+        let code = call.code.map(ErrorCode::number);
+        Self {
+            agent: text(call.agent),
+            server: text(call.server),
+            tool: call.tool.to_string(),
+            at_ms: millis(call.at),
+            took_ms,
+            failed: call.failed,
+            code,
+        }
     }
 }
 

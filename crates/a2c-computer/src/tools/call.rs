@@ -58,36 +58,65 @@ pub(crate) enum Caller {
     Owner,
 }
 
-/// Runs a tool.
+/// Runs a tool, and remembers that.
 pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &CancellationToken) -> CallToolResult {
+    let begin = Instant::now();
+    let agent = match &wanted.caller {
+        Caller::Agent(agent) => Some(agent.as_str().into()),
+        Caller::Owner => None,
+    };
+    let tool = wanted.tool.as_str().into();
+    let server = machine.tools.toolbox().find(&wanted.tool).map(|tool| tool.server().into());
+    let (result, reached) = match attempt(machine, wanted, cancel).await {
+        Ok(result) => (result, true),
+        Err(refusal) => (refusal, false),
+    };
+    machine.history.record(PastCall {
+        agent,
+        server,
+        tool,
+        at: SystemTime::now(),
+        duration: begin.elapsed(),
+        failed: result.is_error,
+        code: result.error_code().filter(|_| result.is_error),
+        reached,
+    });
+    result
+}
+
+/// Runs a tool; an error is the result of a call that did not get as far as its server.
+async fn attempt(
+    machine: &Machine,
+    wanted: Wanted,
+    cancel: &CancellationToken,
+) -> Result<CallToolResult, CallToolResult> {
     let Wanted { caller, tool: name, params, limit, trace } = wanted;
     let begin = Instant::now();
     let toolbox = machine.tools.toolbox();
-    let Some(tool) = toolbox.find(&name) else { return unknown(machine, &name) };
+    let tool = toolbox.find(&name).ok_or_else(|| unknown(machine, &name))?;
     if let Some(hidden) = tool.hidden {
-        return failure(tool, ErrorCode::ToolForbidden, &hidden.explain(&name));
+        return Err(failure(tool, ErrorCode::ToolForbidden, &hidden.explain(&name)));
     }
     if let (Caller::Agent(agent), false) = (caller, gate::runs_unasked(tool.meta.as_ref())) {
         let question = question(agent, tool, &params);
         if let Err(unconfirmed) = machine.confirmation.decide(question, limit, cancel).await {
             let explained = unconfirmed.explain(&name);
-            return match unconfirmed {
+            return Err(match unconfirmed {
                 Unconfirmed::Cancelled => cancelled(tool, &explained),
                 _ => failure(tool, ErrorCode::ToolNeedsConfirmation, &explained),
-            };
+            });
         }
         // What was agreed to must still be what is there.
         match machine.tools.toolbox().find(&name) {
             Some(now) if now.hidden.is_none() && now.server() == tool.server() && now.tool() == tool.tool() => {}
             _ => {
                 let message = format!("tool '{name}' changed while it waited for confirmation: call it again");
-                return failure(tool, ErrorCode::ToolNeedsConfirmation, &message);
+                return Err(failure(tool, ErrorCode::ToolNeedsConfirmation, &message));
             }
         }
     }
-    let Some(server) = machine.servers.get(tool.server()) else { return unknown(machine, &name) };
+    let server = machine.servers.get(tool.server()).ok_or_else(|| unknown(machine, &name))?;
     let limit_left = limit.saturating_sub(begin.elapsed());
-    let start = Instant::now();
     let reshaping = server.remap().map(|program| (program, params.clone()));
     let call = McpCall { tool: &tool.tool().name, arguments: params, limit: limit_left, trace };
     let mut result = match server.call(call, cancel).await {
@@ -99,14 +128,7 @@ pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &Cancellation
     }
     server.credentials().scrub_result(&mut result);
     server.counts().called(result.is_error);
-    machine.history.record(PastCall {
-        server: tool.server().into(),
-        tool: name.as_str().into(),
-        at: SystemTime::now(),
-        duration: start.elapsed(),
-        failed: result.is_error,
-    });
-    result
+    Ok(result)
 }
 
 fn question(agent: String, tool: &Listed, params: &Map<String, Value>) -> CallToConfirm {

@@ -1,20 +1,24 @@
 //! The last tool calls, newest first: what orders Desktop and Finder, and what an owner sees who asks what happened.
 //!
-//! Only calls that reached a server are written down: a name that leads nowhere says nothing about which server an
-//! Agent works with. Arguments and results are not kept.
+//! Calls that were refused are written down too, but only those that reached a server say which one an Agent works with.
+//! Arguments and results are not kept.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use a2c_protocol::ErrorCode;
+
 /// How many calls are kept.
 const KEPT: usize = 100;
 
-/// One call that reached a server and is over.
+/// One call that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastCall {
-    /// The server that ran it.
-    pub server: Arc<str>,
+    /// The Agent that called; none where the owner did.
+    pub agent: Option<Arc<str>>,
+    /// The server that ran it, or would have; none where there is no such tool.
+    pub server: Option<Arc<str>>,
     /// The tool, by the name that Agents know.
     pub tool: Arc<str>,
     /// When it was over.
@@ -23,6 +27,10 @@ pub struct PastCall {
     pub duration: Duration,
     /// Whether the result was a failure.
     pub failed: bool,
+    /// The code of a failure.
+    pub code: Option<ErrorCode>,
+    /// Whether it got as far as the server.
+    pub reached: bool,
 }
 
 /// The last calls of this Computer. A clone is the same history.
@@ -49,7 +57,8 @@ impl History {
     pub(crate) fn servers_by_recency(&self) -> Vec<Arc<str>> {
         let calls = self.calls();
         let mut seen = HashSet::new();
-        calls.iter().filter(|call| seen.insert(&*call.server)).map(|call| call.server.clone()).collect()
+        let reached = calls.iter().filter(|call| call.reached).filter_map(|call| call.server.as_ref());
+        reached.filter(|server| seen.insert(Arc::clone(server))).cloned().collect()
     }
 
     fn calls(&self) -> MutexGuard<'_, VecDeque<PastCall>> {
@@ -64,7 +73,8 @@ mod tests {
 
     fn call(server: &str, tool: &str) -> PastCall {
         let (at, duration) = (SystemTime::UNIX_EPOCH, Duration::from_millis(3));
-        PastCall { server: server.into(), tool: tool.into(), at, duration, failed: false }
+        let server = Some(server.into());
+        PastCall { agent: None, server, tool: tool.into(), at, duration, failed: false, code: None, reached: true }
     }
 
     #[test]
@@ -74,6 +84,7 @@ mod tests {
         for (server, tool) in [("files", "read"), ("git", "log"), ("time", "now"), ("git", "diff"), ("files", "ls")] {
             history.record(call(server, tool));
         }
+        history.record(PastCall { reached: false, ..call("refused", "rm") });
         let order: Vec<_> = history.servers_by_recency().iter().map(ToString::to_string).collect();
         assert_eq!(order, ["files", "git", "time"]);
     }

@@ -135,12 +135,17 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<ExitCode> {
         output::json(&calls)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let titles = ["AGO", "TOOL", "SERVER", "TOOK", "OUTCOME"];
+    let titles = ["AGO", "CALLER", "TOOL", "SERVER", "TOOK", "OUTCOME"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     rows.extend(calls.iter().map(|call| {
-        let outcome = if call.failed { "failed" } else { "ok" };
-        let took = format!("{} ms", call.took_ms);
-        vec![ago(call.at_ms), call.tool.clone(), call.server.clone(), took, outcome.to_owned()]
+        let outcome = match (call.failed, call.code) {
+            (false, _) => "ok".to_owned(),
+            (true, Some(code)) => format!("failed ({code})"),
+            (true, None) => "failed".to_owned(),
+        };
+        let caller = call.agent.clone().unwrap_or_else(|| "(owner)".to_owned());
+        let (server, took) = (call.server.clone().unwrap_or_default(), format!("{} ms", call.took_ms));
+        vec![ago(call.at_ms), caller, call.tool.clone(), server, took, outcome]
     }));
     output::table(&rows);
     Ok(ExitCode::SUCCESS)

@@ -128,7 +128,11 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
             let mut line = line?;
             line.push(b'\n');
             let outlet = outlet.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "it was hung up"))?;
-            outlet.write(line).await
+            match outlet.write(line).await {
+                // The library would log an error for each of hundreds of answers to one whom we hung up on.
+                Err(error) if is_answer && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                outcome => outcome,
+            }
         }
     }
 
