@@ -136,10 +136,8 @@ impl ConfigFile {
             match file.servers.get(&running.name) {
                 // What the file says already is left in the owner's words.
                 Some(server) if server.disabled == disabled => None,
-                server => {
-                    let server = server.unwrap_or(running).clone();
-                    Some(Edit::Set(Box::new(McpServerConfig { disabled, ..server })))
-                }
+                Some(_) => Some(Edit::Switch { server: running.name.clone(), disabled }),
+                None => Some(Edit::Set(Box::new(McpServerConfig { disabled, ..running.clone() }))),
             }
         })
         .await
@@ -252,10 +250,11 @@ mod tests {
         let started_with = config(&json!({"a": {"command": "1"}, "b": {"command": "1"}}));
         let file = ConfigFile::new(&path, started_with.clone());
         // Somebody has changed `b` since.
-        std::fs::write(&path, r#"{"servers": {"a": {"command": "1"}, "b": {"command": "2"}}} // mine"#).unwrap();
+        std::fs::write(&path, r#"{"servers": {"a": {"command": "1"/**/}, "b": {"command": "2"}}} // mine"#).unwrap();
         file.switch(&started_with.servers["a"], true).await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains("// mine"), "{text}");
+        let expected = r#"{"servers": {"a": {"disabled": true, "command": "1"/**/}, "b": {"command": "2"}}} // mine"#;
+        assert_eq!(text, expected);
         let says = ComputerConfig::load(&path).unwrap();
         assert!(says.servers["a"].disabled);
         let known = file.known.lock().await.clone();

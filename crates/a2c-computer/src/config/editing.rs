@@ -6,7 +6,7 @@ use a2c_protocol::config::{Input, McpServerConfig};
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 
 use super::spanned::{Node, Spanned};
-use super::{ComputerConfig, InvalidConfig, from_json, without_mark, writing};
+use super::{ComputerConfig, InvalidConfig, from_json, switching, without_mark, writing};
 
 /// One change.
 #[derive(Debug, Clone)]
@@ -15,6 +15,13 @@ pub enum Edit {
     Set(Box<McpServerConfig>),
     /// The server is not there.
     Remove(String),
+    /// The server is switched on or off: only its `disabled` changes, the rest stays in the owner's words.
+    Switch {
+        /// Which server.
+        server: String,
+        /// Whether it is off afterwards.
+        disabled: bool,
+    },
     /// The input is declared so, instead of any other with its id.
     Declare(Input),
 }
@@ -34,6 +41,12 @@ pub enum EditError {
         /// Which one.
         name: String,
     },
+    /// Another key than `disabled` keeps the server off.
+    #[error("`{name}` is switched off by `enabled`, a key of another host: change that one by hand")]
+    HeldOff {
+        /// Which server.
+        name: String,
+    },
 }
 
 /// The text of a JSON configuration file after some changes, and what it says then. An empty text is an empty
@@ -45,8 +58,8 @@ pub fn edit(text: &str, edits: &[Edit]) -> Result<(String, ComputerConfig), Edit
     if edits.is_empty() {
         return Ok((text.to_owned(), config));
     }
-    let root = CstRootNode::parse(text, &from_json::DIALECT).expect("a text that was just read parses");
-    let top = root.object_value_or_set();
+    let mut root = parsed(text);
+    let mut top = root.object_value_or_set();
     let key = if top.get("servers").is_none() && top.get("mcpServers").is_some() { "mcpServers" } else { "servers" };
     for edit in edits {
         match edit {
@@ -59,12 +72,20 @@ pub fn edit(text: &str, edits: &[Edit]) -> Result<(String, ComputerConfig), Edit
                 Some(server) => server.remove(),
                 None => return Err(EditError::NoServer { name: name.clone() }),
             },
+            Edit::Switch { server, disabled } => {
+                root = parsed(&switching::switched(&root.to_string(), key, server, *disabled)?);
+                top = root.object_value_or_set();
+            }
             Edit::Declare(input) => declare(&top, input),
         }
     }
     let text = root.to_string();
     let config = ComputerConfig::parse(&text).map_err(EditError::After)?;
     Ok((text, config))
+}
+
+fn parsed(text: &str) -> CstRootNode {
+    CstRootNode::parse(text, &from_json::DIALECT).expect("a text that was just read, or written, parses")
 }
 
 fn set(object: &CstObject, key: &str, value: CstInputValue) {

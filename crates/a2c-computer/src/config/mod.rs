@@ -18,6 +18,7 @@ mod reading;
 mod saving;
 mod schema;
 mod spanned;
+mod switching;
 mod writing;
 
 use std::collections::BTreeMap;
