@@ -94,6 +94,19 @@ fn servers_are_added_to_a_file_that_keeps_the_rest() {
 }
 
 #[test]
+fn the_rules_of_a_server_outlive_its_replacement() {
+    let files = Files::new();
+    let (from, into) = (files.with("cline.json", CLINE), files.arg("computer.json"));
+    let mine = r#"{"servers": {"time": {"command": "mine", "disabled": true, "forbidden_tools": ["set"]}}}"#;
+    files.with("computer.json", mine);
+    let replaced = run(&["computer", "import", &from, "--into", &into, "--replace", "--name", "time"]);
+    let note = "time: replaced; what you had said in `disabled`, `forbidden_tools` stays";
+    assert!(replaced.stderr.contains(note), "{}", replaced.stderr);
+    let time = &ComputerConfig::load(&into).unwrap().servers["time"];
+    assert!(time.disabled && time.forbidden_tools == ["set"], "{time:?}");
+}
+
+#[test]
 fn what_cannot_be_imported_is_told() {
     let files = Files::new();
     let cline = files.with("cline.json", CLINE);

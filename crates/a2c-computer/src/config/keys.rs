@@ -8,6 +8,12 @@ pub(super) const SERVER: &[&str] = &["name", "type"];
 pub(super) const PARAMETERS: &[&str] = &["server_parameters"];
 /// What the owner says about a server and its tools.
 pub(super) const RULES: &[&str] = &["disabled", "forbidden_tools", "tool_meta", "default_tool_meta", "vrl"];
+/// What other hosts forbid in words of their own, in their files.
+pub(super) const HOST_RULES: &[&str] = &["enabled", "disabledTools", "excludeTools", "disabled_tools"];
+/// Where other hosts list the tools that are allowed, which cannot be said here.
+pub(super) const ALLOW_LISTS: &[&str] = &["includeTools", "enabledTools", "enabled_tools", "allowedTools", "tools"];
+/// The parameters that people write most, and misspell most.
+pub(super) const COMMON: &[&str] = &["command", "args", "env", "url", "headers"];
 /// What the owner says about a tool.
 pub(super) const TOOL_META: &[&str] = &["auto_apply", "alias", "tags", "ret_object_mapper"];
 /// A child process.

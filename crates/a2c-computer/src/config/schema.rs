@@ -128,7 +128,7 @@ struct FlatSse {
 
 /// A server in the file of another host, whose other keys are left alone.
 #[derive(JsonSchema)]
-#[schemars(rename = "{K}OfHost", extend("not" = json!({"required": ["server_parameters"]})))]
+#[schemars(rename = "{K}OfHost", extend("not" = in_full_or_twice()))]
 struct Open<K, P> {
     /// How it is reached; left out, `command` and `url` tell.
     r#type: Option<K>,
@@ -136,6 +136,50 @@ struct Open<K, P> {
     parameters: P,
     #[schemars(flatten)]
     rules: Rules,
+    #[schemars(flatten)]
+    host_rules: HostRules,
+}
+
+/// What is no server in the file of another host: one of ours, or one that is both run and called.
+fn in_full_or_twice() -> Value {
+    let given = json!({"not": {"type": "null"}});
+    let both = json!({"required": ["command", "url"], "properties": {"command": given, "url": given}});
+    json!({"anyOf": [{"required": ["server_parameters"]}, both]})
+}
+
+/// What another host forbids in words of its own.
+#[derive(JsonSchema)]
+struct HostRules {
+    /// `false` is as good as `disabled`.
+    enabled: Option<bool>,
+    /// As good as `forbidden_tools`.
+    #[schemars(rename = "disabledTools")]
+    disabled_tools_camel: Option<Vec<String>>,
+    /// As good as `forbidden_tools`.
+    #[schemars(rename = "excludeTools")]
+    exclude_tools: Option<Vec<String>>,
+    /// As good as `forbidden_tools`.
+    disabled_tools: Option<Vec<String>>,
+    /// Is not honoured, so it may not be there, unless it allows everything (`*`).
+    #[schemars(rename = "includeTools", extend("not" = restricting()))]
+    include_tools: Option<Value>,
+    /// Is not honoured, so it may not be there, unless it allows everything (`*`).
+    #[schemars(rename = "enabledTools", extend("not" = restricting()))]
+    enabled_tools_camel: Option<Value>,
+    /// Is not honoured, so it may not be there, unless it allows everything (`*`).
+    #[schemars(extend("not" = restricting()))]
+    enabled_tools: Option<Value>,
+    /// Is not honoured, so it may not be there, unless it allows everything (`*`).
+    #[schemars(rename = "allowedTools", extend("not" = restricting()))]
+    allowed_tools: Option<Value>,
+    /// Is not honoured, so it may not be a list, unless it allows everything (`*`).
+    #[schemars(extend("not" = restricting()))]
+    tools: Option<Value>,
+}
+
+/// A list without `*`.
+fn restricting() -> Value {
+    json!({"type": "array", "not": {"contains": {"const": "*"}}})
 }
 
 /// What the owner says about a server and its tools.
@@ -148,6 +192,7 @@ struct Rules {
     /// What the owner says about single tools, by their own name.
     tool_meta: Option<BTreeMap<String, ToolMeta>>,
     /// What the owner says about all the others.
+    #[schemars(extend("not" = json!({"type": "object", "required": ["alias"], "properties": {"alias": {"type": "string"}}})))]
     default_tool_meta: Option<ToolMeta>,
     /// A Vector Remap Language program over each result; only for builds with the feature `vrl`.
     vrl: Option<String>,
@@ -229,7 +274,10 @@ mod tests {
             &[keys::SERVER, keys::RULES, keys::STREAMABLE],
         );
         same(&properties::<FlatSse>(), &[keys::SERVER, keys::RULES, keys::SSE]);
-        same(&properties::<Open<SseKind, SseParameters>>(), &[&["type"], keys::RULES, keys::SSE]);
+        same(
+            &properties::<Open<SseKind, SseParameters>>(),
+            &[&["type"], keys::RULES, keys::HOST_RULES, keys::ALLOW_LISTS, keys::SSE],
+        );
         let inputs = SchemaGenerator::new(SchemaSettings::draft2020_12()).into_root_schema_for::<Input>();
         let kinds = inputs.as_value()["oneOf"].as_array().unwrap();
         assert_eq!(kinds.len(), 3);
@@ -266,6 +314,7 @@ mod tests {
                                   "default_tool_meta": {"auto_apply": null}}}}"#,
             r#"{"mcpServers": {"a": {"command": "x", "autoApprove": []}}, "theme": "dark"}"#,
             r#"{"mcpServers": {"a": {"url": "http://h", "type": "streamable-http"}}, "inputs": []}"#,
+            r#"{"mcpServers": {"a": {"command": "x", "url": null, "enabled": false, "excludeTools": ["t"], "tools": ["*"]}}}"#,
             r#"{"mcpServers": {"a": {"type": "stdio", "server_parameters": {"command": "x"}}}}"#,
             r#"{"servers": {}, "inputs": [{"type": "promptString", "id": "k", "description": "K", "password": true},
                 {"type": "pickString", "id": "p", "options": ["a"]}, {"type": "command", "id": "c", "command": "x", "args": ["1"]}]}"#,
@@ -298,6 +347,11 @@ mod tests {
             r#"{"servers": {"a": {"url": "http://h", "timeout": "soon"}}}"#,
             r#"{"servers": {"a": {"url": "http://h", "timeout": 0}}}"#,
             r#"{"mcpServers": {"a": {"args": []}}}"#,
+            r#"{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}"#,
+            r#"{"mcpServers": {"a": {"command": "x", "enabled": "no"}}}"#,
+            r#"{"mcpServers": {"a": {"command": "x", "disabledTools": "t"}}}"#,
+            r#"{"mcpServers": {"a": {"url": "http://h", "includeTools": ["t"]}}}"#,
+            r#"{"servers": {"a": {"command": "x", "default_tool_meta": {"alias": "y"}}}}"#,
             r#"{"mcpServers": {"a": {"command": "x", "tool_meta": {"t": {"aliass": "x"}}}}}"#,
             r#"{"servers": {}, "inputs": [{"type": "promptString"}]}"#,
             r#"{"servers": {}, "inputs": [{"type": "promptString", "id": "k", "pasword": true}]}"#,

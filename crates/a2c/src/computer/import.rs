@@ -32,7 +32,8 @@ pub(crate) struct ImportArgs {
     #[arg(long = "name", value_name = "NAME")]
     names: Vec<String>,
 
-    /// With --into: replace servers that have the same name.
+    /// With --into: replace servers that have the same name. Your rules for them (`disabled`, `forbidden_tools`,
+    /// `tool_meta` and so on) stay where the import does not bring its own.
     #[arg(long, requires = "into")]
     replace: bool,
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::host::Host;
 use super::{placeholders, take};
+use crate::config::keys::ALLOW_LISTS;
 
 /// A server in our shape, not checked yet, and what there is to say about it.
 pub(super) struct Converted {
@@ -13,9 +14,6 @@ pub(super) struct Converted {
 
 /// Keys that say nothing that would be lost.
 const IDLE: [&str; 5] = ["name", "source", "gallery", "version", "$schema"];
-
-/// Lists of what is allowed, where we have only lists of what is not.
-const ALLOW_LISTS: [&str; 5] = ["includeTools", "enabledTools", "enabled_tools", "allowedTools", "tools"];
 
 /// Converts an entry.
 pub(super) fn convert(host: Host, entry: &Map<String, Value>) -> Converted {
@@ -70,11 +68,16 @@ fn rules(left: &mut Map<String, Value>, notes: &mut Vec<String>) -> Map<String, 
     let approved = take(left, &["autoApprove", "alwaysAllow"]).unwrap_or_default();
     let trusted = take(left, &["trust"]) == Some(json!(true));
     let tools: Vec<&str> = approved.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if trusted || approved == json!(true) || tools.contains(&"*") {
+    let every = trusted || approved == json!(true) || tools.contains(&"*");
+    let included = left.get("includeTools").and_then(Value::as_array);
+    let mut tools: Vec<&str> = tools.into_iter().filter(|tool| *tool != "*").collect();
+    if let (true, Some(included)) = (every, included) {
+        // What was trusted is what was allowed. `tool(arguments)` allows a part of a tool, which cannot be said here.
+        tools.extend(included.iter().filter_map(Value::as_str).filter(|tool| !tool.contains('(')));
+    } else if every {
         server.insert("default_tool_meta".into(), json!({"auto_apply": true}));
         notes.push("every tool runs without asking, as it did there: see `default_tool_meta`".into());
     }
-    let tools: Vec<&str> = tools.into_iter().filter(|tool| *tool != "*").collect();
     if !tools.is_empty() {
         let meta = server.entry("tool_meta").or_insert_with(|| json!({}));
         for tool in &tools {

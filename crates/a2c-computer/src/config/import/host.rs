@@ -63,6 +63,17 @@ pub(super) struct Found<'a> {
     pub(super) host: Host,
     pub(super) servers: Vec<(&'a str, Option<&'a str>, &'a Value)>,
     pub(super) inputs: Vec<&'a Value>,
+    /// The servers that are switched off elsewhere than in their entry: the project that says so, and the name.
+    off: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Found<'a> {
+    /// The project that has this server switched off. A project that has one of the name means its own.
+    pub(super) fn switched_off(&self, name: &str, project: Option<&str>) -> Option<&'a str> {
+        let has = |at: &str| self.servers.iter().any(|(own, of, _)| *own == name && *of == Some(at));
+        let is_meant = |at: &str| project.map_or_else(|| !has(at), |project| project == at);
+        self.off.iter().find(|(at, off)| *off == name && is_meant(at)).map(|(at, _)| *at)
+    }
 }
 
 /// Looks for servers wherever a known host keeps them.
@@ -76,7 +87,11 @@ pub(super) fn find(document: &Value) -> Option<Found<'_>> {
         });
         let servers: Vec<_> = global.into_iter().chain(of_project).collect();
         if !servers.is_empty() {
-            return Some(Found { host: Host::ClaudeCode, servers, inputs: Vec::new() });
+            let off = projects.iter().flat_map(|(project, inside)| {
+                let lists = ["disabledMcpServers", "disabledMcpjsonServers"].map(|key| list(inside.get(key)));
+                lists.into_iter().flatten().filter_map(move |name| Some((project.as_str(), name.as_str()?)))
+            });
+            return Some(Found { host: Host::ClaudeCode, servers, inputs: Vec::new(), off: off.collect() });
         }
     }
     places(top).into_iter().find_map(|(host, servers, inputs)| {
@@ -84,7 +99,7 @@ pub(super) fn find(document: &Value) -> Option<Found<'_>> {
         let host = if host == Host::Common { by_entries(top, &servers) } else { host };
         let is_full = |(_, _, entry): &(&str, Option<&str>, &Value)| entry.get("server_parameters").is_some();
         let host = if host == Host::VsCode && servers.iter().any(is_full) { Host::A2c } else { host };
-        (!servers.is_empty()).then(|| Found { host, servers, inputs: list(inputs) })
+        (!servers.is_empty()).then(|| Found { host, servers, inputs: list(inputs), off: Vec::new() })
     })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use a2c_protocol::config::{Input, McpServerConfig, McpTransport};
+use a2c_protocol::tool::ToolMeta;
 use serde_json::Value;
 
 use super::{Imported, Note, is_taken, variable_of};
@@ -15,7 +16,7 @@ pub enum Present {
     /// It stays.
     #[default]
     Keep,
-    /// It is replaced.
+    /// It is replaced; of its rules stays what the imported one does not say itself.
     Replace,
 }
 
@@ -26,16 +27,23 @@ impl Imported {
         let mut notes = Vec::new();
         let mut servers = Vec::new();
         for (name, server) in &self.config.servers {
-            let what = match (existing.servers.get(name), present) {
-                (None, _) => "added",
-                (Some(other), _) if other == server => "is there already, just so",
-                (Some(_), Present::Replace) => "replaced",
-                (Some(_), Present::Keep) => "is there already and stays as it is; --replace takes the imported one",
+            let (what, taken) = match (existing.servers.get(name), present) {
+                (None, _) => ("added".into(), Some(server.clone())),
+                (Some(other), _) if other == server => ("is there already, just so".into(), None),
+                (Some(other), Present::Replace) => match with_rules_of(other, server.clone()) {
+                    (server, _) if server == *other => ("is there already, just so".into(), None),
+                    (server, kept) if kept.is_empty() => ("replaced".into(), Some(server)),
+                    (server, kept) => {
+                        let what = format!("replaced; what you had said in {} stays", kept.join(", "));
+                        (what, Some(server))
+                    }
+                },
+                (Some(_), Present::Keep) => {
+                    ("is there already and stays as it is; --replace takes the imported one".into(), None)
+                }
             };
-            notes.push(Note { server: Some(name.clone()), what: what.into() });
-            if matches!(what, "added" | "replaced") {
-                servers.push(server.clone());
-            }
+            notes.push(Note { server: Some(name.clone()), what });
+            servers.extend(taken);
         }
         self.secrets.retain(|secret| servers.iter().any(|server| server.name == secret.server));
         let mut edits = Vec::new();
@@ -64,6 +72,41 @@ impl Imported {
         }
         edits.extend(servers.into_iter().map(|server| Edit::Set(Box::new(referring(server, &renamed)))));
         (edits, notes)
+    }
+}
+
+/// The server with the rules of the one it replaces, where it has none of its own; and which rules these are. Nobody
+/// who imports a server again means to allow what they had forbidden.
+fn with_rules_of(old: &McpServerConfig, mut new: McpServerConfig) -> (McpServerConfig, Vec<&'static str>) {
+    let imported = new.clone();
+    new.disabled |= old.disabled;
+    let missing = old.forbidden_tools.iter().filter(|tool| !imported.forbidden_tools.contains(tool));
+    new.forbidden_tools.extend(missing.cloned());
+    for (tool, meta) in &old.tool_meta {
+        let own = new.tool_meta.remove(tool);
+        new.tool_meta.insert(tool.clone(), with_words_of(meta, own));
+    }
+    if let Some(meta) = &old.default_tool_meta {
+        new.default_tool_meta = Some(with_words_of(meta, new.default_tool_meta.take()));
+    }
+    new.vrl = new.vrl.or_else(|| old.vrl.clone());
+    let kept = [
+        ("`disabled`", new.disabled != imported.disabled),
+        ("`forbidden_tools`", new.forbidden_tools != imported.forbidden_tools),
+        ("`tool_meta`", new.tool_meta != imported.tool_meta),
+        ("`default_tool_meta`", new.default_tool_meta != imported.default_tool_meta),
+        ("`vrl`", new.vrl != imported.vrl),
+    ];
+    (new, kept.into_iter().filter_map(|(rule, is_kept)| is_kept.then_some(rule)).collect())
+}
+
+fn with_words_of(old: &ToolMeta, new: Option<ToolMeta>) -> ToolMeta {
+    let Some(new) = new else { return old.clone() };
+    ToolMeta {
+        auto_apply: new.auto_apply.or(old.auto_apply),
+        alias: new.alias.or_else(|| old.alias.clone()),
+        tags: new.tags.or_else(|| old.tags.clone()),
+        ret_object_mapper: new.ret_object_mapper.or_else(|| old.ret_object_mapper.clone()),
     }
 }
 

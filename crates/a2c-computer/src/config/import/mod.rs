@@ -89,11 +89,11 @@ pub fn import(document: &Value, literals: LiteralSecrets) -> Result<Imported, Im
     let found = host::find(document).ok_or(ImportError::NoServers)?;
     let mut imported =
         Imported { host: found.host, config: ComputerConfig::default(), notes: Vec::new(), secrets: Vec::new() };
-    for input in found.inputs {
+    for input in &found.inputs {
         imported.take_input(input);
     }
-    for (name, project, entry) in found.servers {
-        imported.take_server(name, project, entry);
+    for (name, project, entry) in &found.servers {
+        imported.take_server(name, *project, entry, found.switched_off(name, *project));
     }
     if literals == LiteralSecrets::Move {
         imported.secrets = secrets::move_out(&mut imported.config);
@@ -126,7 +126,7 @@ impl Imported {
         self.notes.push(Note { server: server.map(ToOwned::to_owned), what: what.into() });
     }
 
-    fn take_server(&mut self, name: &str, project: Option<&str>, entry: &Value) {
+    fn take_server(&mut self, name: &str, project: Option<&str>, entry: &Value, off_in: Option<&str>) {
         let Some(entry) = entry.as_object() else {
             return self.note(Some(name), "is no object and was left out");
         };
@@ -152,6 +152,14 @@ impl Imported {
         if let Some(project) = project {
             self.note(Some(&own), format!("is of the project {project}, and runs for all of them here"));
         }
+        if let Some(project) = off_in {
+            self.note(
+                Some(&own),
+                format!("is switched off in the project {project}, and so it is here: see `disabled`"),
+            );
+        }
+        // One that several projects have is off if it is off in any.
+        server.disabled |= off_in.is_some() || self.config.servers.get(&own).is_some_and(|other| other.disabled);
         server.name.clone_from(&own);
         self.config.servers.insert(own, server);
     }

@@ -114,8 +114,7 @@ pub(crate) fn is_secret(key: &str, value: &str) -> bool {
     if BEGINNINGS.iter().any(|beginning| value.starts_with(beginning)) {
         return true;
     }
-    let has_password = Url::parse(value).is_ok_and(|url| url.password().is_some());
-    has_password || names_secret(key)
+    has_password(value) || names_secret(key)
 }
 
 fn names_secret(key: &str) -> bool {
@@ -134,7 +133,25 @@ fn has_secret_argument(args: &[String]) -> bool {
             && !pair[1].starts_with('-')
             && is_secret(&pair[0], &pair[1])
     };
-    args.iter().any(|arg| begins(arg) || assigned(arg)) || args.windows(2).any(follows)
+    args.iter().any(|arg| begins(arg) || assigned(arg) || has_password(arg)) || args.windows(2).any(follows)
+}
+
+/// Whether there is a `scheme://user:password@` in it, as in connection strings. Some of them are no URLs, such as those
+/// with several hosts. A placeholder is no password.
+fn has_password(text: &str) -> bool {
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some((before, placeholder)) = rest.split_once("${") {
+        literal.push_str(before);
+        rest = placeholder.split_once('}').map_or("", |(_, after)| after);
+    }
+    literal.push_str(rest);
+    literal.match_indices("://").any(|(at, slashes)| {
+        let has_scheme = literal[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let authority = literal[at + slashes.len()..].split(|c: char| "/?#\"'".contains(c) || c.is_whitespace()).next();
+        let user = authority.and_then(|authority| authority.rsplit_once('@')).map_or("", |(user, _)| user);
+        has_scheme && user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+    })
 }
 
 fn has_secret_part(url: &str) -> bool {
@@ -178,6 +195,22 @@ mod tests {
         );
         assert!(!args(&["--api-key", "--verbose"]) && !args(&["-y", "pkg", "--key-file", "--x"]));
         assert!(!args(&["--token", "${input:t}"]));
+        for (arg, expected) in [
+            ("postgres://u:pw@host/db", true),
+            ("postgresql+asyncpg://u:pw@host:5432/db?sslmode=require", true),
+            ("redis://:pw@host", true),
+            ("mongodb://u:pw@a:1,b:2/db", true),
+            ("--dsn=mysql://u:pw@host/db", true),
+            ("host and postgres://${input:user}:pw@host/db", true),
+            ("postgres://u:${input:pw}@host/db", false),
+            ("postgres://${input:login}@host/db", false),
+            ("postgres://u@host/db", false),
+            ("postgres://u:@host/db", false),
+            ("https://host:80/a@b", false),
+            ("u:pw@host", false),
+        ] {
+            assert_eq!(args(&[arg]), expected, "{arg}");
+        }
         assert!(has_secret_part("https://h/?api_key=abc") && has_secret_part("https://u:p@h/"));
         assert!(!has_secret_part("https://h/?q=abc") && !has_secret_part("https://h/?api_key=${input:k}"));
     }

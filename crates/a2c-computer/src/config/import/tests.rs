@@ -65,6 +65,28 @@ fn claude_code_with_projects() {
 }
 
 #[test]
+fn claude_code_with_servers_that_are_off_in_a_project() {
+    let off = |command: &str| json!({"type": "stdio", "server_parameters": {"command": command}, "disabled": true});
+    check(
+        &json!({"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}, "c": {"command": "x"}}, "projects": {
+            "/p": {"disabledMcpServers": ["a", "gone"], "mcpServers": {}},
+            "/q": {"disabledMcpjsonServers": ["c", "d"], "mcpServers": {"c": {"command": "y"}, "d": {"command": "z"}}},
+            "/r": {"mcpServers": {"d": {"command": "z"}}}}}),
+        Host::ClaudeCode,
+        &json!({"a": off("x"), "b": stdio(&json!({"command": "x"})), "c": stdio(&json!({"command": "x"})),
+               "c-2": off("y"), "d": off("z")}),
+        &[
+            "a: is switched off in the project /p",
+            "c-2: is of the project /q",
+            "c-2: is switched off in the project /q",
+            "d: is of the project /q",
+            "d: is switched off in the project /q",
+            "d: is of the project /r",
+        ],
+    );
+}
+
+#[test]
 fn vs_code() {
     let servers = json!({"a": {"type": "stdio", "command": "x", "env": {"K": "${input:key}"}, "envFile": "${workspaceFolder}/.env", "gallery": true},
                          "b": {"type": "http", "url": "https://h", "headers": {"X": "${config:x.y}"}}});
@@ -131,6 +153,26 @@ fn gemini_cli() {
                "c": stdio(&json!({"command": "x", "env": {"K": "${env:K}"}}))}),
         &["a: every tool runs without asking", "c: `includeTools` allows some tools only"],
     );
+}
+
+#[test]
+fn trust_is_for_the_tools_that_were_allowed() {
+    let server = |rules: &Value| {
+        let mut entry = json!({"command": "x"});
+        entry.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone());
+        let imported = import(&json!({"mcpServers": {"a": entry}}), LiteralSecrets::Keep).unwrap();
+        let written: Value = serde_json::from_str(&imported.config.to_json()).unwrap();
+        (written["servers"]["a"]["tool_meta"].clone(), written["servers"]["a"]["default_tool_meta"].clone())
+    };
+    let (yes, no) = (json!({"auto_apply": true}), Value::Null);
+    for (rules, tools, others) in [
+        (json!({"trust": true}), no.clone(), yes.clone()),
+        (json!({"trust": true, "includeTools": ["t", "u(x)"]}), json!({"t": yes}), no.clone()),
+        (json!({"trust": true, "includeTools": []}), no.clone(), no.clone()),
+        (json!({"trust": false, "includeTools": ["t"]}), no.clone(), no),
+    ] {
+        assert_eq!(server(&rules), (tools, others), "{rules}");
+    }
 }
 
 #[test]
@@ -238,4 +280,53 @@ fn what_is_there_stays_unless_replaced_and_inputs_get_out_of_the_way() {
     // Once more changes nothing, though the ids of inputs differ now.
     let (edits, _) = with_secrets().onto(&merged, Present::Keep);
     assert!(!edits.iter().any(|edit| matches!(edit, Edit::Set(_))), "{text}");
+}
+
+#[test]
+fn the_rules_of_a_replaced_server_stay_where_the_import_has_none() {
+    for (old, new, expected, noted) in [
+        (json!({}), json!({}), json!({}), "replaced"),
+        (json!({"disabled": true}), json!({"disabled": false}), json!({"disabled": true}), "`disabled`"),
+        (
+            json!({"forbidden_tools": ["a", "b"]}),
+            json!({"disabledTools": ["b", "c"]}),
+            json!({"forbidden_tools": ["b", "c", "a"]}),
+            "`forbidden_tools`",
+        ),
+        (
+            json!({"tool_meta": {"t": {"auto_apply": false, "alias": "x"}, "u": {"tags": ["y"]}}}),
+            json!({"autoApprove": ["t"]}),
+            json!({"tool_meta": {"t": {"auto_apply": true, "alias": "x"}, "u": {"tags": ["y"]}}}),
+            "`tool_meta`",
+        ),
+        (
+            json!({"default_tool_meta": {"auto_apply": false}}),
+            json!({}),
+            json!({"default_tool_meta": {"auto_apply": false}}),
+            "`default_tool_meta`",
+        ),
+        (
+            json!({"default_tool_meta": {"auto_apply": false}}),
+            json!({"autoApprove": ["*"]}),
+            json!({"default_tool_meta": {"auto_apply": true}}),
+            "replaced",
+        ),
+    ] {
+        let with = |command: &str, rules: &Value| {
+            let mut entry = json!({"command": command});
+            entry.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone());
+            entry
+        };
+        let config = |entry: &Value| ComputerConfig::parse(&json!({"servers": {"s": entry}}).to_string()).unwrap();
+        let existing = config(&with("old", &old));
+        let document = json!({"mcpServers": {"s": with("new", &new)}});
+        let mut imported = import(&document, LiteralSecrets::Keep).unwrap();
+        let (edits, notes) = imported.onto(&existing, Present::Replace);
+        let (_, merged) = edit(&existing.to_json(), &edits).unwrap();
+        assert_eq!(merged, config(&with("new", &expected)));
+        assert!(notes[0].what.contains(noted), "{noted} is not in {notes:?}");
+        assert_eq!(notes[0].what == "replaced", noted == "replaced", "{notes:?}");
+        let (edits, _) = imported.onto(&merged, Present::Replace);
+        assert!(edits.is_empty(), "once more changes nothing: {edits:?}");
+    }
 }

@@ -1,13 +1,14 @@
 //! From a value with places to a configuration, or to everything that is wrong with it.
 //!
 //! How it goes: [`file()`] finds out which shape the file has, `server` and `parameters` read one server each, in full
-//! (`server_parameters`) or flat as other hosts write it, `declarations` reads the inputs, `aliases` looks at all
-//! servers together. `fields` knows how to ask a value for something and how to tell what it is instead. Reading goes on
+//! (`server_parameters`) or flat as other hosts write it, `declarations` reads the inputs, `host_rules` what
+//! another host forbids, `aliases` looks at all servers together. `fields` knows how to ask a value for something and how to tell what it is instead. Reading goes on
 //! after a problem, with whatever can be assumed, since the outcome is thrown away in the end.
 
 mod aliases;
 mod declarations;
 mod fields;
+mod host_rules;
 mod parameters;
 mod server;
 mod spelling;

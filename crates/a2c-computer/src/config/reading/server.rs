@@ -9,7 +9,7 @@ use a2c_protocol::tool::ToolMeta;
 use super::aliases::Aliases;
 use super::fields::{Fields, Item, Problems};
 use super::parameters::{self, Kind};
-use super::{Shape, spelling};
+use super::{Shape, host_rules, spelling};
 use crate::config::keys;
 
 /// Reads a server under its key.
@@ -40,11 +40,12 @@ pub(super) fn read(
         disabled: fields.get("disabled").and_then(|flag| flag.flag(problems)).unwrap_or_default(),
         forbidden_tools: fields.get("forbidden_tools").and_then(|list| list.texts(problems)).unwrap_or_default(),
         tool_meta: fields.get("tool_meta").map(|tools| each_tool(&tools, aliases, problems)).unwrap_or_default(),
-        default_tool_meta: fields.get("default_tool_meta").and_then(|meta| tool_meta(&meta, aliases, problems)),
+        default_tool_meta: fields.get("default_tool_meta").and_then(|meta| tool_meta(&meta, None, problems)),
         vrl: fields.get("vrl").and_then(|program| vrl(&program, problems)),
         transport: transport?,
     };
-    Some(server)
+    let is_flat = !fields.has("server_parameters");
+    Some(if shape == Shape::Hosts && is_flat { host_rules::honoured(server, &fields, problems) } else { server })
 }
 
 /// `type` and `server_parameters`.
@@ -71,6 +72,10 @@ fn flat(fields: &Fields<'_>, shape: Shape, problems: &mut Problems<'_>) -> Optio
         problems.tell(fields.at, &fields.path, |_| neither_nor(fields, shape));
         return None;
     };
+    if let (Some(_), Some(url)) = (fields.get("command"), fields.get("url")) {
+        url.wrong("stands beside `command`: a server is either run or called, so keep one of them", problems);
+        return None;
+    }
     let kind = match fields.get("type") {
         Some(item) => match Kind::named(&item, shape, problems)? {
             kind if kind.is_stdio() == guessed.is_stdio() => kind,
@@ -85,9 +90,9 @@ fn flat(fields: &Fields<'_>, shape: Shape, problems: &mut Problems<'_>) -> Optio
     match shape {
         Shape::Ours => fields.only(&[keys::SERVER, keys::RULES, kind.keys()], problems),
         Shape::Hosts => {
-            for (key, at, item) in fields.each().filter(|(key, ..)| !keys::RULES.contains(key)) {
-                if let Some(rule) = spelling::slip_of(key, keys::RULES) {
-                    problems.tell(at, &item.path, |_| format!("unknown key: did you mean `{rule}`?"));
+            for (key, at, item) in fields.each() {
+                if let Some(meant) = meant_in_host_file(key, fields) {
+                    problems.tell(at, &item.path, |_| format!("unknown key: did you mean `{meant}`?"));
                 }
             }
         }
@@ -105,22 +110,42 @@ fn neither_nor(fields: &Fields<'_>, shape: Shape) -> String {
             let meant = found.map(|(key, meant)| format!(" (`{key}`: did you mean `{meant}`?)")).unwrap_or_default();
             format!("needs `type` and `server_parameters`, or else `command` or `url`{meant}")
         }
-        None => "needs either `command` or `url`".into(),
+        None => {
+            let found = fields.each().find_map(|(key, ..)| Some((key, spelling::slip_of(key, &["command", "url"])?)));
+            let meant = found.map(|(key, meant)| format!(" (`{key}`: did you mean `{meant}`?)")).unwrap_or_default();
+            format!("needs either `command` or `url`{meant}")
+        }
     }
+}
+
+/// Of which key of ours a key in the file of another host is a slip. A host may well have a key that is like one of the
+/// parameters, so that one counts only where the parameter itself is not there.
+fn meant_in_host_file(key: &str, fields: &Fields<'_>) -> Option<&'static str> {
+    if keys::RULES.contains(&key) || keys::COMMON.contains(&key) {
+        return None;
+    }
+    let parameter = if key == "environment" { Some("env") } else { spelling::slip_of(key, keys::COMMON) };
+    spelling::slip_of(key, keys::RULES).or(parameter.filter(|parameter| !fields.has(parameter)))
 }
 
 fn each_tool(tools: &Item<'_>, aliases: &mut Aliases, problems: &mut Problems<'_>) -> BTreeMap<String, ToolMeta> {
     let Some(fields) = tools.object(problems) else { return BTreeMap::new() };
-    let read = |(tool, _, item): (&str, usize, Item<'_>)| Some((tool.to_owned(), tool_meta(&item, aliases, problems)?));
+    let read = |(tool, _, item): (&str, usize, Item<'_>)| {
+        Some((tool.to_owned(), tool_meta(&item, Some(&mut *aliases), problems)?))
+    };
     fields.each().filter_map(read).collect()
 }
 
-fn tool_meta(item: &Item<'_>, aliases: &mut Aliases, problems: &mut Problems<'_>) -> Option<ToolMeta> {
+/// `aliases` is for a single tool: where it is none, an alias is a problem.
+fn tool_meta(item: &Item<'_>, aliases: Option<&mut Aliases>, problems: &mut Problems<'_>) -> Option<ToolMeta> {
     let fields = item.object(problems)?;
     fields.only(&[keys::TOOL_META], problems);
     let alias = fields.get("alias").and_then(|item| {
         let alias = item.text(problems)?;
-        aliases.give(&item, &alias, problems);
+        match aliases {
+            Some(aliases) => aliases.give(&item, &alias, problems),
+            None => item.wrong("a name is for one tool: write it into `tool_meta`", problems),
+        }
         Some(alias)
     });
     Some(ToolMeta {
