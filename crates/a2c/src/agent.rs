@@ -1,5 +1,7 @@
 //! `a2c agent`: ask an office, from the command line.
 
+mod read;
+
 use std::io::Read as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -54,12 +56,18 @@ enum Ask {
         /// The Computer's name.
         computer: String,
     },
-    /// Read a resource of a Computer and print it.
+    /// Read a result that was too large to be sent at once, and print all of it.
+    ///
+    /// Text is printed as it is. What is binary is printed as bytes where it is all there is, and else as JSON. With
+    /// --json one answer is printed as it was received, and further pages are not read.
     Read {
         /// The Computer's name.
         computer: String,
-        /// The resource, such as the a2c-result:// URI of a result that was too large to be sent at once.
+        /// The a2c-result:// URI that stands in the result. Computers have no other resources to read for now.
         uri: String,
+        /// Only this page, counted from 0.
+        #[arg(long, value_name = "N")]
+        page: Option<u64>,
     },
     /// Run a tool and print its result. A tool that fails makes this command fail.
     Call {
@@ -85,6 +93,11 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
         Some(trace) => agent.traced(trace),
         None => agent.clone(),
     };
+    if let (Ask::Read { computer, uri, page: None }, false) = (&args.ask, args.json) {
+        let read = read::whole(&asking, computer, uri).await;
+        agent.close().await;
+        return read.map(|()| ExitCode::SUCCESS);
+    }
     let answer = asking.request(question.event, question.payload, question.limit).await;
     agent.close().await;
     match answer {
@@ -115,7 +128,8 @@ impl Question {
             Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
             Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
             Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
-            Ask::Read { computer, uri } => {
+            Ask::Read { computer, uri, page } => {
+                let uri = read::at_page(uri, *page);
                 (event::READ_RESOURCE, json!({ "computer": computer, "uri": uri }), Seconds::DEFAULT)
             }
             Ask::Call { computer, tool, arguments, timeout } => {

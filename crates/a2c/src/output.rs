@@ -79,7 +79,10 @@ pub(crate) fn contents(contents: &[serde_json::Value]) -> anyhow::Result<()> {
     for part in contents {
         match part["text"].as_str() {
             Some(text) if std::io::stdout().is_terminal() => line(&printable(text)),
-            Some(text) => line(text),
+            Some(text) => {
+                let mut stdout = std::io::stdout().lock();
+                let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+            }
             None => json(part)?,
         }
     }

@@ -1,0 +1,201 @@
+//! Reading a resource to its end: page after page, and part after part where the URI lists several.
+
+use std::collections::HashSet;
+use std::io::{IsTerminal as _, Write as _};
+
+use a2c_agent::Agent;
+use a2c_protocol::context::ReadResourceRet;
+use a2c_protocol::event;
+use a2c_protocol::seconds::Seconds;
+use anyhow::{Context as _, Result, anyhow, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use crate::output;
+
+/// The URI of one page of a resource.
+pub(super) fn at_page(uri: &str, page: Option<u64>) -> String {
+    match page {
+        Some(page) => format!("{}?page={page}", base(uri)),
+        None => uri.to_owned(),
+    }
+}
+
+fn base(uri: &str) -> &str {
+    uri.split_once("?page=").map_or(uri, |(base, _)| base)
+}
+
+/// Reads all that there is at a URI, and writes it to standard output as it comes. A URI that names a page is that page.
+pub(super) async fn whole(agent: &Agent, computer: &str, uri: &str) -> Result<()> {
+    let reading = Reading { agent, computer };
+    let first = reading.page(uri).await?;
+    if base(uri) != uri {
+        return output::contents(&first);
+    }
+    let mut out = Out { at_start: true };
+    // A list may have several pages, too.
+    let is_json = first.iter().any(|content| content["mimeType"] == "application/json");
+    if !is_json {
+        return reading.part(first, &mut out, true).await;
+    }
+    let pages = reading.rest(first).await?;
+    match parts(uri, &pages) {
+        Some(parts) => {
+            for part in parts {
+                let first = reading.page(&part).await?;
+                reading.part(first, &mut out, false).await?;
+            }
+        }
+        None => pages.iter().try_for_each(|content| out.content(content, true))?,
+    }
+    out.end();
+    Ok(())
+}
+
+struct Reading<'a> {
+    agent: &'a Agent,
+    computer: &'a str,
+}
+
+impl Reading<'_> {
+    async fn page(&self, uri: &str) -> Result<Vec<Value>> {
+        let Value::Object(payload) = json!({"computer": self.computer, "uri": uri}) else { return Ok(Vec::new()) };
+        let payload: Map<String, Value> = payload;
+        let answer = self.agent.request(event::READ_RESOURCE, payload, Seconds::DEFAULT.duration()).await?;
+        let answer: ReadResourceRet = super::typed(answer)?;
+        Ok(answer.contents)
+    }
+
+    /// The pages from this one to the last.
+    async fn rest(&self, first: Vec<Value>) -> Result<Vec<Value>> {
+        let (mut all, mut seen) = (first, HashSet::new());
+        while let Some(next) = next(&all, &mut seen)? {
+            all.extend(self.page(&next).await?);
+        }
+        Ok(all)
+    }
+
+    /// Writes a part. Text need not fit into memory.
+    async fn part(&self, first: Vec<Value>, out: &mut Out, is_only: bool) -> Result<()> {
+        let is_blob = first.iter().any(|content| content["blob"].is_string());
+        if is_blob && !is_only {
+            let pages = self.rest(first).await?;
+            return out.json(&joined(&pages));
+        }
+        let (mut page, mut seen) = (first, HashSet::new());
+        loop {
+            page.iter().try_for_each(|content| out.content(content, is_only))?;
+            match next(&page, &mut seen)? {
+                Some(next) => page = self.page(&next).await?,
+                None => break,
+            }
+        }
+        out.end();
+        Ok(())
+    }
+}
+
+/// Where it goes on. A Computer that sends us round in circles is not followed.
+fn next(pages: &[Value], seen: &mut HashSet<String>) -> Result<Option<String>> {
+    let Some(next) = pages.last().and_then(|page| page["_meta"]["next"].as_str()) else { return Ok(None) };
+    if !seen.insert(next.to_owned()) {
+        bail!("the pages of this resource go round in circles: {next} comes again");
+    }
+    Ok(Some(next.to_owned()))
+}
+
+/// The parts that a text lists, if it is a list of the parts of this very resource.
+fn parts(uri: &str, pages: &[Value]) -> Option<Vec<String>> {
+    let text: String = pages.iter().map(|page| page["text"].as_str()).collect::<Option<_>>()?;
+    let list: Vec<Value> = serde_json::from_str(&text).ok()?;
+    let own = format!("{uri}/");
+    let part = |entry: &Value| entry["uri"].as_str().filter(|part| part.starts_with(&own)).map(ToOwned::to_owned);
+    let parts: Vec<String> = list.iter().map(part).collect::<Option<_>>()?;
+    (!parts.is_empty()).then_some(parts)
+}
+
+/// The pages of a blob as one. Each ends between groups of base64.
+fn joined(pages: &[Value]) -> Value {
+    let blob: String = pages.iter().filter_map(|page| page["blob"].as_str()).collect();
+    let first = pages.first().unwrap_or(&Value::Null);
+    json!({"uri": first["uri"].as_str().map(base), "mimeType": first["mimeType"], "blob": blob})
+}
+
+/// Standard output, and whether it stands at the start of a line.
+struct Out {
+    at_start: bool,
+}
+
+impl Out {
+    fn content(&mut self, content: &Value, is_only: bool) -> Result<()> {
+        let is_terminal = std::io::stdout().is_terminal();
+        match (content["text"].as_str(), content["blob"].as_str()) {
+            (Some(text), _) if is_terminal => self.write(output::printable(text).as_bytes()),
+            (Some(text), _) => self.write(text.as_bytes()),
+            (None, Some(_)) if is_only && is_terminal => {
+                Err(anyhow!("this is {}, which is not for a terminal: send it into a file with > FILE", kind(content)))
+            }
+            (None, Some(blob)) if is_only => {
+                let bytes = STANDARD.decode(blob).context("the Computer sent what is no base64")?;
+                self.write(&bytes)
+            }
+            _ => self.json(content),
+        }
+    }
+
+    fn json(&mut self, value: &Value) -> Result<()> {
+        if !self.at_start {
+            self.write(b"\n")?;
+        }
+        self.write(format!("{value}\n").as_bytes())
+    }
+
+    /// A person's prompt is not to stand behind the text.
+    fn end(&mut self) {
+        if !self.at_start && std::io::stdout().is_terminal() {
+            let _ = self.write(b"\n");
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some(last) = bytes.last() else { return Ok(()) };
+        self.at_start = *last == b'\n';
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).context("cannot write to standard output")
+    }
+}
+
+fn kind(content: &Value) -> String {
+    output::printable(content["mimeType"].as_str().unwrap_or("binary"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_list_of_its_own_parts_is_one() {
+        let listed = |text: &str| parts("a2c-result://1", &[json!({ "text": text })]);
+        let own = r#"[{"uri": "a2c-result://1/0"}, {"uri": "a2c-result://1/1"}]"#;
+        assert_eq!(listed(own).unwrap(), ["a2c-result://1/0", "a2c-result://1/1"]);
+        for other in ["[]", "[1]", "text", r#"[{"uri": "a2c-result://2/0"}]"#, r#"[{"uri": "a2c-result://1"}]"#] {
+            assert_eq!(listed(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn circles_are_not_followed() {
+        let page = [json!({"_meta": {"next": "x?page=1"}})];
+        let mut seen = HashSet::new();
+        assert_eq!(next(&page, &mut seen).unwrap().as_deref(), Some("x?page=1"));
+        assert!(next(&page, &mut seen).is_err());
+    }
+
+    #[test]
+    fn a_page_is_named_once() {
+        assert_eq!(at_page("x", Some(2)), "x?page=2");
+        assert_eq!(at_page("x?page=1", Some(2)), "x?page=2");
+        assert_eq!(at_page("x?page=1", None), "x?page=1");
+    }
+}
