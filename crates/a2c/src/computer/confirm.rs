@@ -8,13 +8,24 @@ use a2c_computer::{CallToConfirm, Confirmer, Verdict};
 use crate::output::printable;
 use crate::terminal::Terminal;
 
-/// How much of the arguments is shown.
-const SHOWN: usize = 2048;
+/// How large arguments may be to be looked at on a terminal, in bytes. Nobody can agree to what they do not see.
+const SHOWN: usize = 16 << 10;
 
 impl Confirmer for Terminal {
     fn confirm<'a>(&'a self, call: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
         Box::pin(async move {
-            match self.yes_no(&question(call)).await {
+            let Some(question) = question(call) else {
+                let CallToConfirm { agent, server, tool, .. } = call;
+                tracing::warn!(
+                    agent,
+                    server,
+                    tool,
+                    "a call was refused without asking: its arguments are more than the {} KiB that can be shown",
+                    SHOWN >> 10
+                );
+                return Verdict::Refuse;
+            };
+            match self.yes_no(&question).await {
                 Some(true) => Verdict::Run,
                 _ => Verdict::Refuse,
             }
@@ -22,28 +33,22 @@ impl Confirmer for Terminal {
     }
 }
 
-fn question(call: &CallToConfirm) -> String {
+/// What the owner is asked, with all of the arguments; `None` where they are too large to be shown.
+fn question(call: &CallToConfirm) -> Option<String> {
     let CallToConfirm { agent, server, tool, description, arguments } = call;
-    let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
-    let arguments = cut(&arguments);
+    let arguments = printable(&serde_json::to_string_pretty(arguments).ok()?);
+    if arguments.len() > SHOWN {
+        return None;
+    }
     // Who asks is somebody else: no line of theirs may look like ours.
     let quoted = |text: &str| printable(text).replace(['\n', '\t'], " ");
     let description = quoted(description.lines().next().unwrap_or_default());
-    format!(
-        "\nAgent '{}' wants to run '{}' of '{}': {description}\nwith {}\n",
+    Some(format!(
+        "\nAgent '{}' wants to run '{}' of '{}': {description}\nwith {arguments}\n",
         quoted(agent),
         quoted(tool),
         quoted(server),
-        printable(&arguments),
-    )
-}
-
-fn cut(text: &str) -> String {
-    if text.len() <= SHOWN {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(SHOWN);
-    format!("{}\n… and {} bytes more, which are not shown", &text[..end], text.len() - end)
+    ))
 }
 
 #[cfg(test)]
@@ -65,15 +70,16 @@ mod tests {
 
     #[test]
     fn everything_is_shown_and_nothing_steers_the_terminal() {
-        let text = question(&call(&json!({"path": "/tmp/\u{202e}x"})));
+        let text = question(&call(&json!({"path": "/tmp/\u{202e}x"}))).unwrap();
         assert!(text.contains("'rm' of 'files': Removes\\u{1b}[2K a file\n"), "{text}");
         assert!(text.contains("a Allowed already."), "{text}");
         assert!(text.contains("\\u{202e}x"), "{text}");
     }
 
     #[test]
-    fn long_arguments_are_cut_and_it_is_said() {
-        let text = question(&call(&json!({"text": "ü".repeat(5000)})));
-        assert!(text.len() < 3000 && text.contains("bytes more, which are not shown"), "{text}");
+    fn arguments_are_shown_whole_or_not_agreed_to() {
+        let text = "ü".repeat(8000);
+        assert!(question(&call(&json!({ "text": text }))).unwrap().contains(&text));
+        assert_eq!(question(&call(&json!({"text": "ü".repeat(8192)}))), None);
     }
 }
