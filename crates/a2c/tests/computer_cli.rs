@@ -116,6 +116,8 @@ fn readiness_is_told_by_exit_codes() {
     check(&["off"], 11, "it is switched off");
     check(&["sample", "nope", "missing"], 12, "nope  unknown: there is no such server");
     check(&[], 11, "sample  ready");
+    // What is switched off on purpose counts only where it is named.
+    assert!(!home.run(&["preflight"]).stdout.contains("off  "));
     let told = home.json_of_any(&["preflight", "needs", "--json"]);
     assert_eq!((&told[0]["server"], &told[0]["readiness"]), (&json!("needs"), &json!("blocked")));
 
@@ -125,6 +127,9 @@ fn readiness_is_told_by_exit_codes() {
     let set = home.run_with(&["input", "set", "key"], "sesame-open\n");
     assert_eq!(set.code, Some(0), "{}", set.stderr);
     check(&["needs", "--wait", "60"], 0, "needs  ready");
+    let again = home.run_with(&["input", "set", "key"], "sesame-open\n");
+    assert!(again.stderr.contains("a2c computer restart needs"), "{}", again.stderr);
+    assert!(!set.stderr.contains("restart"), "{}", set.stderr);
     let seen =
         [set.stderr, home.run(&["logs", "needs"]).ok(), home.run(&["status", "--json"]).ok(), computer.stderr_tail()];
     assert!(!seen.concat().contains("sesame-open"));
@@ -264,6 +269,93 @@ fn a_doctor_says_what_is_wrong_and_what_to_do() {
     let well = home.write("well.json", &servers(&json!({"well": sample()})));
     let found = home.json(&["doctor", "--config", &well, "--json"]);
     assert_eq!((&found[0]["server"], &found[0]["grade"]), (&json!("well"), &json!("ok")));
+}
+
+#[test]
+fn a_computer_that_nobody_can_use_is_not_said_to_be_well() {
+    let (home, mut hub) = (Home::new(), hub());
+    let text = servers(&json!({"sample": sample(), "off": {"command": "x", "disabled": true}}));
+    let config = home.write("c.json", &text);
+    let computer = home.computer(&hub, "desk", &config, &["--tool-changes", "quarantine", "--no-watch"]);
+    assert!(computer.stderr_tail().contains("every call will be refused"), "{}", computer.stderr_tail());
+    let doctor = home.run(&["doctor"]).ok();
+    assert!(doctor.starts_with("warning  every call will be refused") && doctor.contains("--yes"), "{doctor}");
+    let status = home.run(&["status"]).ok();
+    assert!(status.lines().next().unwrap().ends_with("confirm deny  tool changes quarantine"), "{status}");
+    let policy = json!({"confirm": "deny", "tool_changes": "quarantine"});
+    assert_eq!(home.json(&["status", "--json"])["policy"], policy);
+    assert_eq!(home.run(&["preflight"]).code, Some(0));
+
+    home.write("c.json", r#"{"servers": {"sample": {"comand": "x"}}}"#);
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1));
+    assert!(doctor.stdout.starts_with("problem  the configuration file") && doctor.stdout.contains("comand"));
+    home.write("c.json", &text);
+    home.run(&["doctor"]).ok();
+
+    hub.kill();
+    until("the loss of the hub", || home.json(&["status", "--json"])["hub"]["connected"] == false);
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1));
+    assert!(doctor.stdout.starts_with("problem  the hub is not connected"), "{}", doctor.stdout);
+    assert_eq!(home.run(&["preflight"]).code, Some(0), "servers are ready all the same");
+}
+
+/// Its tool gives as many parts as it is asked for: text, then blobs.
+const LARGE: &str = r#"
+import base64, json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    params = message.get("params", {})
+    kinds = params.get("arguments", {}).get("kinds", "")
+    text = {"type": "text", "text": "z\u00e4hlen\n" * 40000 + "end"}
+    image = {"type": "image", "mimeType": "image/x", "data": base64.b64encode(bytes(range(256)) * 1200).decode()}
+    start = {"protocolVersion": params.get("protocolVersion"), "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    tools = [{"name": "give", "inputSchema": {"type": "object"}}]
+    content = [{"t": text, "i": image}[kind] for kind in kinds]
+    result = {"initialize": start, "tools/list": {"tools": tools}, "tools/call": {"content": content}}.get(message["method"], {})
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn a_large_result_is_read_to_its_end() {
+    let (home, hub) = (Home::new(), hub());
+    let server = json!({"command": a2c_testbed::python(), "args": ["-c", LARGE]});
+    let config = home.write("c.json", &servers(&json!({"large": server})));
+    let _computer = home.computer(&hub, "desk", &config, &["--yes", "--max-result", "4096"]);
+    let give = |kinds: &str| {
+        let arguments = json!({ "kinds": kinds }).to_string();
+        let shown = agent(&hub, "o", &["--json", "call", "desk", "give", &arguments]).ok();
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let found = [&shown["_meta"], &shown["meta"]].into_iter().find_map(|meta| meta["a2c_result"]["uri"].as_str());
+        found.unwrap_or_else(|| panic!("no URI in {shown}")).to_owned()
+    };
+    let read = |args: &[&str]| agent(&hub, "o", &[&["read", "desk"], args].concat());
+    let text = "zählen\n".repeat(40_000) + "end";
+
+    // One part of several pages.
+    let uri = give("t");
+    assert!(read(&[&uri]).ok() == text, "the text as it is, and nothing more");
+    let pages = [read(&[&uri, "--page", "0"]).ok(), read(&[&uri, "--page", "1"]).ok()];
+    assert!(pages.iter().all(|page| page.len() < text.len()) && pages.concat() == text);
+    read(&[&uri, "--page", "2"]).fails_saying(&["there is no page 2"]);
+    let received: serde_json::Value = serde_json::from_str(&read(&["--json", &uri]).ok()).unwrap();
+    assert_eq!(received["contents"][0]["_meta"]["pages"], 2, "one answer");
+
+    // A blob by itself comes as its bytes, which are no text here.
+    let bytes = std::fs::File::create(home.path("bytes")).unwrap();
+    let uri = give("i");
+    let mut reading = support::a2c(&["agent", "--url", hub.address(), "--office", "o", "read", "desk", &uri]);
+    assert!(reading.stdout(bytes).status().unwrap().success());
+    let expected: Vec<u8> = (0..=255).collect::<Vec<u8>>().repeat(1200);
+    assert!(std::fs::read(home.path("bytes")).unwrap() == expected);
+
+    // Several parts come one after the other.
+    let all = read(&[&give("tti")]).ok();
+    let rest = all.strip_prefix(&text.repeat(2)).expect("both texts come first");
+    let blob: serde_json::Value = serde_json::from_str(rest.strip_prefix('\n').unwrap()).unwrap();
+    assert_eq!((&blob["mimeType"], blob["blob"].as_str().unwrap().len()), (&json!("image/x"), 409_600));
 }
 
 #[test]

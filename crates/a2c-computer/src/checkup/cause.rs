@@ -73,7 +73,7 @@ impl Cause {
     /// What to do, where the reason does not say so itself.
     pub(super) fn advice(self, server: &str) -> String {
         match self {
-            Self::Value => "or give it to the Computer that runs: a2c computer input set ID".into(),
+            Self::Value => "see that it has a value".into(),
             Self::Program => "correct `command`, `cwd` or `env` in the configuration, or install the program".into(),
             Self::Parameters => "correct it in the configuration".into(),
             Self::Access => format!("check the credentials in its `headers`, or sign in: a2c computer login {server}"),
@@ -88,8 +88,43 @@ impl Cause {
     }
 }
 
+/// What to do about a value that is not there.
+pub(super) fn value_advice(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    let between = |start: &str, end: &str| first.split_once(start).and_then(|(_, rest)| rest.split_once(end));
+    if let Some((variable, _)) = between("${env:", "}") {
+        return format!("export {variable} before starting the Computer");
+    }
+    match between("input '", "'") {
+        Some((id, rest)) if rest.contains("is not declared") => format!("declare '{id}' in `inputs`"),
+        Some((id, rest)) if rest.contains(": its command '") || rest.contains(": its `args`") => {
+            format!("mend its command: that of '{id}' in `inputs`")
+        }
+        Some((id, _)) => format!("or give it to the Computer that runs: a2c computer input set {id}"),
+        None => "correct it in the configuration".to_owned(),
+    }
+}
+
+/// Whether a server refused the request as such.
+pub(super) fn is_http_4xx(reason: &str) -> bool {
+    reason.lines().next().is_some_and(|first| first.contains("HTTP 4"))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_missing_value_is_named() {
+        for (reason, expected) in [
+            ("input 'key' (Key) has no value: set A2C_INPUT_KEY", "a2c computer input set key"),
+            ("${env:X}: the environment variable X is not set, or is not text", "export X before"),
+            ("input 'k': its command 'false' failed (exit status: 1)", "mend its command"),
+            ("input 'k' is not declared: add it to `inputs`", "declare 'k'"),
+            ("server_parameters.url: input 'u' has 1 as its value", "input set u"),
+        ] {
+            assert!(value_advice(reason).contains(expected), "{}", value_advice(reason));
+        }
+    }
+
     use super::*;
 
     #[test]

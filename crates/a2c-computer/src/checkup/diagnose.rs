@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use a2c_protocol::config::McpServerConfig;
+use a2c_protocol::config::{McpServerConfig, McpTransport};
 use rmcp::model::Tool;
 
-use super::cause::Cause;
+use super::cause::{self, Cause};
 use super::{Diagnosis, Grade};
 use crate::config::ComputerConfig;
 use crate::config::import;
@@ -80,7 +80,16 @@ fn state_of(patient: &Patient, found: &mut Vec<Diagnosis>) {
                 restarts if restarts >= CRASH_LOOP => format!(" (started anew {restarts} times)"),
                 _ => String::new(),
             };
-            let advice = Cause::of(reason).advice(name);
+            let cause = Cause::of(reason);
+            let is_sse = matches!(patient.config.transport, McpTransport::Sse(_));
+            let advice = match cause {
+                Cause::Value => cause::value_advice(reason),
+                Cause::Access => cause.advice(name),
+                _ if is_sse && cause::is_http_4xx(reason) => {
+                    "check its `url`; a newer server wants \"type\": \"streamable\"".into()
+                }
+                _ => cause.advice(name),
+            };
             found.push(about(patient, Grade::Problem, format!("{reason}{looping}"), advice));
         }
     }
@@ -113,10 +122,15 @@ fn tools_of(patient: &Patient, ward: &Ward<'_>, found: &mut Vec<Diagnosis>) {
             found.push(about(patient, Grade::Warning, what, "correct the name, or remove the rule"));
         }
     }
-    let renamed = ward.toolbox.all().iter().filter(|tool| tool.server() == name && tool.is_renamed());
-    for tool in renamed.filter(|tool| tool.hidden.is_none()) {
-        let what = format!("its tool '{}' is offered as '{}'", tool.tool().name, tool.name);
-        let advice = "its own name is taken or not allowed: an `alias` in `tool_meta` gives it one that stays";
+    let offered = ward.toolbox.all().iter().filter(|tool| tool.server() == name && tool.hidden.is_none());
+    let renamed: Vec<_> = offered.filter(|tool| tool.is_renamed()).collect();
+    if let [first, ..] = renamed.as_slice() {
+        let such = format!("'{}' as '{}'", first.tool().name, first.name);
+        let what = match renamed.len() {
+            1 => format!("a tool is listed under another name: {such}"),
+            count => format!("{count} tools are listed under other names, such as {such}"),
+        };
+        let advice = "their own names are taken or not allowed: an `alias` in `tool_meta` gives one that stays";
         found.push(about(patient, Grade::Warning, what, advice));
     }
 }
@@ -198,10 +212,10 @@ mod tests {
             "Warning a: the tool 't' is not what it was",
             "Warning a: the tool 't' looks suspicious",
             "Warning a: the configuration names a tool 'typo' that is not there",
-            "Warning a: its tool 'u' is offered as 'a_u'",
+            "Warning a: a tool is listed under another name: 'u' as 'a_u'",
             "Problem b: it ended with 1 (started anew 7 times)",
             "Problem b: it prints what is no MCP on standard output, such as: Hello!",
-            "Warning c: its tool 'u' is offered as 'c_u'",
+            "Warning c: a tool is listed under another name: 'u' as 'c_u'",
         ] {
             assert!(found.iter().any(|told| told.starts_with(expected)), "{expected} is not in {found:#?}");
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
 
-use super::Diagnosis;
 use super::diagnose::{Patient, Ward, diagnose};
+use super::{Diagnosis, Grade, runs_some_unasked};
 use crate::config::ComputerConfig;
 use crate::inputs::{InputSources, Inputs};
 use crate::servers::log::LogSource;
@@ -44,21 +44,53 @@ pub struct CheckupOptions {
 pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Path>) -> Vec<Diagnosis> {
     let machine = handle.machine.clone();
     let open_file = file.filter(|file| is_open(file)).map(|file| file.display().to_string());
+    let file = file.map(Path::to_owned);
     // Thousands of tools take a moment to read.
     let examined = tokio::task::spawn_blocking(move || {
         let patients: Vec<_> = machine.servers.all().iter().map(|(_, server)| patient(server)).collect();
         let pending = machine.tools.with_pins(|pins| pins.pending());
         let changed: Vec<_> = pending.into_iter().map(|change| (change.server, change.tool)).collect();
         let (config, toolbox) = (machine.config(), machine.tools.toolbox());
-        diagnose(&Ward {
+        let mut found = of_itself(&machine, &config, file.as_deref());
+        found.extend(diagnose(&Ward {
             patients: &patients,
             config: &config,
             toolbox: &toolbox,
             changed: &changed,
             open_file: open_file.as_deref(),
-        })
+        }));
+        super::worst_first(&mut found);
+        found
     });
-    examined.await.unwrap_or_default()
+    let failed = |error| {
+        let what = format!("the check-up itself failed: {error}");
+        vec![Diagnosis { server: None, grade: Grade::Problem, what, advice: "the Computer's log says more".into() }]
+    };
+    examined.await.unwrap_or_else(failed)
+}
+
+/// What is wrong with a Computer, whatever its servers are like.
+#[cfg(unix)]
+fn of_itself(machine: &crate::machine::Machine, config: &ComputerConfig, file: Option<&Path>) -> Vec<Diagnosis> {
+    use crate::tools::confirm::Confirmation;
+    let mut found = Vec::new();
+    let mut tell = |grade, what: String, advice: &str| {
+        found.push(Diagnosis { server: None, grade, what, advice: advice.to_owned() });
+    };
+    if !machine.hub().connected {
+        let advice =
+            "check that the hub runs and can be reached; the Computer's log says why not. It comes back by itself";
+        tell(Grade::Problem, "the hub is not connected: no Agent can use this Computer".into(), advice);
+    }
+    if let Some(Err(error)) = file.map(ComputerConfig::load) {
+        let advice = "correct it: until then the Computer goes on with what it said before";
+        tell(Grade::Problem, format!("the configuration file cannot be used as it is now: {error}"), advice);
+    }
+    if matches!(machine.confirmation, Confirmation::Refuse) && !runs_some_unasked(config) {
+        let advice = "start the Computer with --yes or --confirm ask, or mark tools with auto_apply";
+        tell(Grade::Warning, "every call will be refused: nobody is asked, and no tool has auto_apply".into(), advice);
+    }
+    found
 }
 
 /// Examines the servers of a file by starting each of them once. When this returns, all of them have ended.
@@ -99,7 +131,9 @@ pub async fn of_file(
     let toolbox = Toolbox::new(&offers, ToolChanges::Warn);
     let open_file = is_open(file).then(|| file.display().to_string());
     let ward = Ward { patients: &patients, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
-    Ok(diagnose(&ward))
+    let mut found = diagnose(&ward);
+    super::worst_first(&mut found);
+    Ok(found)
 }
 
 fn patient(server: &Server) -> Patient {

@@ -10,6 +10,9 @@ mod examine;
 
 use serde::{Deserialize, Serialize};
 
+use a2c_protocol::tool::ToolMeta;
+
+use crate::config::ComputerConfig;
 use crate::servers::state::ServerState;
 use cause::Cause;
 
@@ -76,6 +79,19 @@ pub struct Diagnosis {
     pub what: String,
     /// What to do about it; empty where nothing is to be done.
     pub advice: String,
+}
+
+/// What does not work comes first, what is well last.
+fn worst_first(found: &mut [Diagnosis]) {
+    found.sort_by_key(|diagnosis| std::cmp::Reverse(diagnosis.grade));
+}
+
+/// Whether a configuration marks any tool of a server that is switched on to run without asking, or has no such server.
+pub fn runs_some_unasked(config: &ComputerConfig) -> bool {
+    let mut servers = config.servers.values().filter(|server| !server.disabled).peekable();
+    let is_marked = |meta: &ToolMeta| meta.auto_apply == Some(true);
+    servers.peek().is_none()
+        || servers.any(|server| server.default_tool_meta.iter().chain(server.tool_meta.values()).any(is_marked))
 }
 
 /// Whether a server can be used, and what a person has to do where its state does not say so itself.

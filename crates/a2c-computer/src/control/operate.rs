@@ -10,14 +10,15 @@ use tokio::sync::broadcast::error::RecvError;
 use super::session::Answers;
 use super::socket::About;
 use super::wire::{
-    CallReport, ChangeReport, Changed, HubReport, LogEntry, Refusal, RefusalKind, Request, ServerNews, ServerReport,
-    Status, ToolReport, millis,
+    CallReport, ChangeReport, Changed, HubReport, LogEntry, PolicyReport, Refusal, RefusalKind, Request, ServerNews,
+    ServerReport, Status, ToolReport, millis,
 };
 use crate::checkup::{self, readiness};
 use crate::config_file::{SaveError, word};
 use crate::handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 use crate::inputs::{InputValue, SetInputError};
-use crate::tools::pins::Approval;
+use crate::tools::confirm::Confirmation;
+use crate::tools::pins::{Approval, ToolChanges};
 
 /// How often, and after which pause, it is looked whether an approval has been taken in.
 const TURNS: u32 = 100;
@@ -97,6 +98,7 @@ impl Desk<'_> {
             Request::History => told(&self.handle.history().into_iter().map(CallReport::from).collect::<Vec<_>>()),
             Request::Inputs => told(&self.handle.config().inputs.iter().map(Input::redacted).collect::<Vec<_>>()),
             Request::SetInput { id, value } => {
+                let users = self.users_of(&id);
                 self.handle.set_input(&id, InputValue::from(value)).map_err(|error| {
                     let kind = match error {
                         SetInputError::Unknown { .. } => RefusalKind::NotFound,
@@ -104,7 +106,7 @@ impl Desk<'_> {
                     };
                     refused(kind, &error)
                 })?;
-                Ok(Value::Null)
+                told(&users)
             }
             Request::Login { server } => self.login(&server, answers).await,
             Request::Logout { server } => {
@@ -138,7 +140,28 @@ impl Desk<'_> {
         let tools = self.handle.tools();
         let servers = self.handle.servers().into_iter().map(|server| server_report(server, &tools)).collect();
         let hub = HubReport { connected: hub.connected, since_ms: millis(hub.since) };
-        Status { greeting: self.about.greeting(), hub, servers }
+        let confirm = match self.handle.machine.confirmation {
+            Confirmation::Allow => "allow",
+            Confirmation::Refuse => "deny",
+            Confirmation::Ask(_) => "ask",
+        };
+        let tool_changes = match self.about.tool_changes {
+            ToolChanges::Warn => "warn",
+            ToolChanges::Quarantine => "quarantine",
+        };
+        let policy = PolicyReport { confirm: confirm.to_owned(), tool_changes: tool_changes.to_owned() };
+        Status { greeting: self.about.greeting(), hub, policy, servers }
+    }
+
+    /// The servers that run and were started with an input.
+    fn users_of(&self, input: &str) -> Vec<String> {
+        let (config, placeholder) = (self.handle.config(), format!("${{input:{input}}}"));
+        let uses = |name: &str| {
+            let server = config.servers.get(name).and_then(|server| serde_json::to_string(server).ok());
+            server.is_some_and(|server| server.contains(&placeholder))
+        };
+        let running = self.handle.servers().into_iter().filter(|server| server.state.is_running());
+        running.map(|server| server.name).filter(|name| uses(name)).collect()
     }
 
     async fn logs(&self, server: &str, lines: usize, follow: bool, answers: &mut Answers) -> Done {
@@ -233,7 +256,10 @@ impl Desk<'_> {
                 tool: change.tool,
                 hash: change.hash,
             };
-            handle.pending_changes().into_iter().map(report).collect::<Vec<_>>()
+            // What is remembered of servers that are gone is nothing to agree to.
+            let config = handle.config();
+            let is_there = |change: &crate::PendingChange| config.servers.contains_key(&change.server);
+            handle.pending_changes().into_iter().filter(is_there).map(report).collect::<Vec<_>>()
         });
         told(&found.await.map_err(|error| refused(RefusalKind::Failed, &error))?)
     }

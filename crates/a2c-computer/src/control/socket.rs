@@ -18,6 +18,7 @@ use super::session::{self, Session};
 use super::wire::Greeting;
 use crate::config_file::ConfigFile;
 use crate::handle::ComputerHandle;
+use crate::tools::pins::ToolChanges;
 
 /// How many may be connected at the same time.
 const CONNECTIONS: usize = 32;
@@ -71,6 +72,8 @@ pub struct About {
     pub seat: Seat,
     /// The file it was started with.
     pub file: Option<Arc<ConfigFile>>,
+    /// What it does with tools that changed.
+    pub tool_changes: ToolChanges,
 }
 
 impl About {

@@ -117,7 +117,8 @@ pub enum Request {
     History,
     /// The declared inputs, without values: a list of inputs as in the configuration.
     Inputs,
-    /// Gives an input its value; servers that wait for it start: null.
+    /// Gives an input its value; servers that wait for it start: the names of those that run with another value until
+    /// they are started again.
     SetInput {
         /// Which input.
         id: String,
@@ -235,8 +236,20 @@ pub struct Status {
     pub greeting: Greeting,
     /// Whether it sits in its office.
     pub hub: HubReport,
+    /// What it does with calls and tools that nobody has agreed to.
+    #[serde(default)]
+    pub policy: PolicyReport,
     /// Its servers, in the order of their names.
     pub servers: Vec<ServerReport>,
+}
+
+/// What a Computer does with what nobody has agreed to; empty where it does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyReport {
+    /// Tools without `auto_apply`: `ask`, `allow` or `deny`.
+    pub confirm: String,
+    /// Tools that changed: `warn` or `quarantine`.
+    pub tool_changes: String,
 }
 
 /// How the connection to the hub is.

@@ -57,7 +57,7 @@ pub(crate) async fn call(args: &CallArgs) -> Result<ExitCode> {
 
 /// Show what an MCP server wrote, and what happened to it.
 ///
-/// Each line says who wrote it: the server on `stderr` or, where only MCP belongs, on `stdout`; or `a2c` itself.
+/// Each line says when it was read (in UTC), and who wrote it: the server on `stderr` or, where only MCP belongs, on `stdout`; or `a2c` itself.
 #[derive(Args)]
 pub(crate) struct LogsArgs {
     /// The server.
@@ -88,7 +88,7 @@ pub(crate) async fn logs(args: &LogsArgs) -> Result<ExitCode> {
             return output::line(&line.to_string());
         }
         if let Ok(entry) = serde_json::from_value::<LogEntry>(line) {
-            output::line(&output::printable(&format!("{:6}  {}", entry.source, entry.text)));
+            output::line(&output::printable(&told(&entry)));
         }
     };
     tokio::select! {
@@ -96,4 +96,23 @@ pub(crate) async fn logs(args: &LogsArgs) -> Result<ExitCode> {
         () = stop::requested()? => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A line of a log, with its time in UTC. What has several lines cannot pass for several entries.
+fn told(entry: &LogEntry) -> String {
+    let seconds = entry.at_ms / 1000 % 86_400;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let text = entry.text.replace('\n', &format!("\n{:19}", ""));
+    format!("{hours:02}:{minutes:02}:{seconds:02}Z  {:6}  {text}", entry.source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_their_time_and_what_goes_on_is_indented() {
+        let entry = LogEntry { at_ms: 90_061_999, source: "a2c".into(), text: "one\ntwo".into() };
+        assert_eq!(told(&entry), "01:01:01Z  a2c     one\n                   two");
+    }
 }

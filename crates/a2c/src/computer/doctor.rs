@@ -16,7 +16,7 @@ use crate::{output, stop};
 
 /// Examine each MCP server, say what is wrong, and what to do about it.
 ///
-/// Asks a running Computer. With --config FILE, starts each server of the file by itself instead and ends it again; no
+/// Asks a running Computer, whose connection to the hub and configuration file are looked at, too. With --config FILE, starts each server of the file by itself instead and ends it again; no
 /// hub is needed. Succeeds where nothing is a problem; warnings are none.
 #[derive(Args)]
 pub(crate) struct DoctorArgs {

@@ -61,8 +61,11 @@ impl WhichArgs {
     async fn none(&self) -> String {
         let names: Vec<_> = running(&folder()).await.iter().map(name_of).collect();
         match names.as_slice() {
-            [] => "no Computer is running here; start one with: a2c computer --url URL --office ID --name NAME --config FILE"
-                .to_owned(),
+            [] => format!(
+                "no Computer is running here (looked in {}); start one with: a2c computer --url URL --office ID --name NAME \
+                 --config FILE",
+                folder().display()
+            ),
             names => format!("no such Computer is running; there are: {}", names.join(", ")),
         }
     }

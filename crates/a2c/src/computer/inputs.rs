@@ -49,9 +49,13 @@ pub(crate) async fn input(args: &InputArgs) -> Result<ExitCode> {
     };
     let value = value_of(&question(input)).await?;
     let mut value = Value::String(std::mem::take(&mut *Zeroizing::new(value.to_string())));
-    let outcome = which.ask::<Value>(&Request::SetInput { id: id.clone(), value: value.take() }).await;
-    outcome?;
+    let outcome = which.ask::<Vec<String>>(&Request::SetInput { id: id.clone(), value: value.take() }).await;
+    let running = outcome?;
     output::note(&format!("input '{id}' has its value until the Computer ends"));
+    if !running.is_empty() {
+        let names = running.join(" ");
+        output::note(&format!("these run without it until they are started again: a2c computer restart {names}"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

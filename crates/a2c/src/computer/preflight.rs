@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// 12: not known: no such server, or no Computer runs. The worst one counts.
 #[derive(Args)]
 pub(crate) struct PreflightArgs {
-    /// The servers; all of them where none is named.
+    /// The servers; where none is named, all that are not switched off.
     #[arg(value_name = "NAME")]
     servers: Vec<String>,
 
@@ -97,7 +97,8 @@ async fn look(args: &PreflightArgs) -> Vec<Finding> {
         reason: server.reason.clone(),
     };
     if args.servers.is_empty() {
-        return status.servers.iter().map(known).collect();
+        // What is switched off on purpose is not waited for, unless somebody names it.
+        return status.servers.iter().filter(|server| server.state != "disabled").map(known).collect();
     }
     let find = |name: &String| match status.servers.iter().find(|server| server.name == *name) {
         Some(server) => vec![known(server)],

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_computer::checkup::runs_some_unasked;
 use a2c_computer::config::ComputerConfig;
 #[cfg(unix)]
 use a2c_computer::control::{About, BindError, ControlSocket};
@@ -107,6 +108,13 @@ pub(super) async fn stay(args: RunArgs) -> Result<ExitCode> {
     let says = ComputerConfig::load(config)?;
     let file = Arc::new(ConfigFile::new(config, says.clone()));
     let options = options(&args, &seat, says)?;
+    if matches!(options.confirmation, Confirmation::Refuse) && !runs_some_unasked(&options.config) {
+        tracing::warn!(
+            "every call will be refused, because nobody is asked and no tool has auto_apply: use --yes, --confirm ask, or \
+             auto_apply in the configuration"
+        );
+    }
+    let tool_changes = options.tool_changes;
     let mut stop = std::pin::pin!(stop::requested()?);
     // Before the hub is bothered: two Computers of one name are a mistake.
     #[cfg(unix)]
@@ -117,7 +125,8 @@ pub(super) async fn stay(args: RunArgs) -> Result<ExitCode> {
     };
     #[cfg(unix)]
     let control = control.map(|socket| {
-        socket.serve(computer.handle(), About { seat: computer.seat().clone(), file: Some(file.clone()) })
+        let about = About { seat: computer.seat().clone(), file: Some(file.clone()), tool_changes };
+        socket.serve(computer.handle(), about)
     });
     let servers = computer.servers();
     if !servers.iter().any(|(_, state)| *state == ServerState::Ready) {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use a2c_computer::control::wire::{CallReport, Request, ServerReport, Status, ToolReport};
+use a2c_computer::control::wire::{CallReport, PolicyReport, Request, ServerReport, Status, ToolReport};
 use anyhow::Result;
 use clap::Args;
 
@@ -33,7 +33,13 @@ pub(crate) async fn status(args: &StatusArgs) -> Result<ExitCode> {
     }
     let (seat, hub) = (&status.greeting, status.hub);
     let link = if hub.connected { "connected" } else { "not connected" };
-    output::line(&output::printable(&format!("{}@{}  hub {link} for {}", seat.name, seat.office, ago(hub.since_ms))));
+    let PolicyReport { confirm, tool_changes } = &status.policy;
+    output::line(&output::printable(&format!(
+        "{}@{}  hub {link} for {}  confirm {confirm}  tool changes {tool_changes}",
+        seat.name,
+        seat.office,
+        ago(hub.since_ms)
+    )));
     let titles = ["SERVER", "KIND", "STATE", "FOR", "RESTARTS", "TOOLS", "CALLS", "REASON"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     rows.extend(status.servers.iter().map(|server| row(server, args.verbose)));
