@@ -96,7 +96,11 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     if let (Ask::Read { computer, uri, page: None }, false) = (&args.ask, args.json) {
         let read = read::whole(&asking, computer, uri).await;
         agent.close().await;
-        return read.map(|()| ExitCode::SUCCESS);
+        return match read {
+            // A reader that went away has read enough.
+            Err(error) if !is_broken_pipe(&error) => Err(error),
+            _ => Ok(ExitCode::SUCCESS),
+        };
     }
     let answer = asking.request(question.event, question.payload, question.limit).await;
     agent.close().await;
@@ -112,6 +116,10 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
         }
         answer => show(&args.ask, answer?),
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// What goes to the hub.
