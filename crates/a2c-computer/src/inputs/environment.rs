@@ -46,7 +46,7 @@ impl Environment {
 }
 
 /// The environment variable of an input: `api-key` is looked for in `A2C_INPUT_API_KEY`.
-pub(super) fn variable_of(id: &str) -> String {
+pub(crate) fn variable_of(id: &str) -> String {
     let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     format!("A2C_INPUT_{id}")
 }

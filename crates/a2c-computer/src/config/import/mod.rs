@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::ComputerConfig;
 use super::difference::inputs_of;
+use crate::inputs::variable_of;
 pub use host::Host;
 pub use merge::Present;
 pub use secrets::MovedSecret;
@@ -185,12 +186,6 @@ impl Imported {
             }
         }
     }
-}
-
-/// The environment variable from which an input takes its value.
-fn variable_of(id: &str) -> String {
-    let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-    format!("A2C_INPUT_{id}")
 }
 
 /// Takes the first of these keys that is there and says something.
