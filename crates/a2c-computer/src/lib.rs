@@ -34,6 +34,7 @@ pub mod config;
 mod config_file;
 #[cfg(unix)]
 pub mod control;
+pub mod desktop;
 mod handle;
 pub mod inputs;
 mod machine;
