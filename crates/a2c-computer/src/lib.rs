@@ -35,6 +35,7 @@ mod config_file;
 #[cfg(unix)]
 pub mod control;
 pub mod desktop;
+pub mod finder;
 mod handle;
 pub mod inputs;
 mod machine;

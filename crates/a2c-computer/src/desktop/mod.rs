@@ -10,4 +10,5 @@ mod server_order;
 mod window;
 
 pub use organise::{Window, organize_desktop};
+pub(crate) use server_order::servers_by_use;
 pub use window::{ListedWindow, WindowWarning};

@@ -1,0 +1,26 @@
+//! The Finder: which documents an Agent finds among the `dpe://` resources of all MCP servers.
+//!
+//! A resource that a server lists becomes a [`Declared`], which is a document's summary as far as the listing tells;
+//! one read of the document fills in what is missing. [`organize_finder`] makes a page of summaries, straight by the
+//! protocol. What "contains a keyword" and "newer" mean is defined once, in `fold` and `instant`. Nothing here reads,
+//! waits or logs.
+
+mod fold;
+mod instant;
+mod organise;
+mod query;
+mod summary;
+
+pub use organise::organize_finder;
+pub use query::FinderQuery;
+pub use summary::{Declared, Incomplete};
+
+use a2c_protocol::uri::{DpeLevel, DpeUri};
+
+/// The doc-ref of a URI that names a document: a `dpe://` URI of level 1.
+fn doc_ref_of(uri: &str) -> Option<String> {
+    match DpeUri::parse(uri).ok()?.uri.level() {
+        DpeLevel::Document { doc_ref } => Some(doc_ref.clone()),
+        _ => None,
+    }
+}
