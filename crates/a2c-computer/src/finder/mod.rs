@@ -1,16 +1,21 @@
 //! The Finder: which documents an Agent finds among the `dpe://` resources of all MCP servers.
 //!
 //! A resource that a server lists becomes a [`Declared`], which is a document's summary as far as the listing tells;
-//! one read of the document fills in what is missing. [`organize_finder`] makes a page of summaries, straight by the
-//! protocol. What "contains a keyword" and "newer" mean is defined once, in `fold` and `instant`. Nothing here reads,
-//! waits or logs.
+//! one read of the document fills in what is missing. Summaries are kept in a [`FinderIndex`], in the order in which
+//! they are shown, and a request is answered from a [`FinderView`] of it without asking any server.
+//!
+//! [`organize_finder`] is the same answer written straight down from the protocol: the reference that the index is
+//! tested against, and good enough for a few thousand documents. What "contains a keyword" and "newer" mean is defined
+//! once, in `fold` and `instant`, for both. Nothing here reads, waits or logs.
 
 mod fold;
+mod index;
 mod instant;
 mod organise;
 mod query;
 mod summary;
 
+pub use index::{FinderIndex, FinderView};
 pub use organise::organize_finder;
 pub use query::FinderQuery;
 pub use summary::{Declared, Incomplete};

@@ -1,0 +1,175 @@
+//! The documents of all servers, kept in the order in which they are shown.
+//!
+//! ```text
+//! FinderIndex ── by URI, for the writer ──────────────────────────┐
+//!      │                                                          ▼
+//!      └── server ── Shelf ── rows ── chunks ── up to 128 Arc<Document>
+//!                                       └── folded text and file types of the same documents, side by side
+//! ```
+//!
+//! *Searching* reads only the chunks' folded text and file types, which lie together in memory, and marks hits in one
+//! 128-bit mask per chunk; the documents themselves are touched only where they are on the page, and a chunk whose
+//! `signature` rules a keyword out is not searched for it. *Changing* a document rewrites one chunk, found by binary
+//! search. Everything below a server is shared by `Arc` and copied when it is
+//! written to while a [`FinderView`] still holds it: a reader never waits for a writer nor the other way round, and a
+//! view stays as it was.
+
+mod chunk;
+mod document;
+mod search;
+mod shelf;
+mod signature;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use a2c_protocol::context::DpeDocumentSummary;
+
+use self::document::{ByUri, Document, folded_text};
+use self::shelf::Shelf;
+use super::doc_ref_of;
+use super::query::FinderQuery;
+use crate::desktop::servers_by_use;
+
+type Shelves = BTreeMap<Arc<str>, Shelf>;
+
+/// All documents that a Finder can show. One writer keeps it; any number of readers search its views.
+#[derive(Default)]
+pub struct FinderIndex {
+    shelves: Arc<Shelves>,
+    /// The same documents by server and URI. A server has an entry here exactly if it has a shelf.
+    by_uri: HashMap<Arc<str>, HashSet<ByUri>>,
+}
+
+impl FinderIndex {
+    /// An index without documents.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps a document in the place of the one with the same server and URI, if there is one. Says whether anything
+    /// changed.
+    ///
+    /// A URI that is not a `dpe://` of level 1 is not kept, as the Finder would not show it; nor are texts beyond all
+    /// measure (256 MiB), in whose place nothing is kept.
+    pub fn put(&mut self, summary: &DpeDocumentSummary) -> bool {
+        if doc_ref_of(&summary.uri).is_none() {
+            return false;
+        }
+        let Some(document) = Document::new(summary).map(Arc::new) else {
+            return self.remove(&summary.server, &summary.uri);
+        };
+        let server = match self.shelves.get_key_value(summary.server.as_str()) {
+            Some((server, _)) => Arc::clone(server),
+            None => Arc::from(summary.server.as_str()),
+        };
+        let by_uri = self.by_uri.entry(Arc::clone(&server)).or_default();
+        let old = by_uri.get(document.uri());
+        if old.is_some_and(|old| *old.0 == *document) {
+            return false;
+        }
+        let shelf = Arc::make_mut(&mut self.shelves).entry(server).or_default();
+        if let Some(old) = old {
+            shelf.remove(&old.0);
+        }
+        by_uri.replace(ByUri(Arc::clone(&document)));
+        shelf.insert(&document, &folded_text(summary));
+        true
+    }
+
+    /// Forgets a document. Says whether it was there.
+    pub fn remove(&mut self, server: &str, uri: &str) -> bool {
+        let Some(by_uri) = self.by_uri.get_mut(server) else {
+            return false;
+        };
+        let Some(ByUri(document)) = by_uri.take(uri.as_bytes()) else {
+            return false;
+        };
+        if by_uri.is_empty() {
+            self.remove_server(server);
+        } else {
+            let shelf = Arc::make_mut(&mut self.shelves).get_mut(server);
+            shelf.expect("a server with documents has a shelf").remove(&document);
+        }
+        true
+    }
+
+    /// Forgets all documents of a server. Says how many there were.
+    pub fn remove_server(&mut self, server: &str) -> usize {
+        let Some(by_uri) = self.by_uri.remove(server) else {
+            return 0;
+        };
+        Arc::make_mut(&mut self.shelves).remove(server);
+        by_uri.len()
+    }
+
+    /// The document of a server with this URI.
+    pub fn get(&self, server: &str, uri: &str) -> Option<DpeDocumentSummary> {
+        let (server, by_uri) = self.by_uri.get_key_value(server)?;
+        Some(by_uri.get(uri.as_bytes())?.0.summary(server))
+    }
+
+    /// The URIs of a server's documents, in no particular order.
+    pub fn uris<'a>(&'a self, server: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.by_uri.get(server).into_iter().flatten().map(|ByUri(document)| document.uri_text())
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.by_uri.values().map(HashSet::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_uri.is_empty()
+    }
+
+    /// All documents as they are now. Cheap: nothing is copied until something changes, and then only what changes.
+    pub fn view(&self) -> FinderView {
+        FinderView { shelves: Arc::clone(&self.shelves) }
+    }
+}
+
+/// All documents of a [`FinderIndex`] as they were when it was taken.
+#[derive(Clone)]
+pub struct FinderView {
+    shelves: Arc<Shelves>,
+}
+
+impl FinderView {
+    /// A page of documents, and how many there are after filtering: what [`organize_finder`](super::organize_finder)
+    /// gives for the same documents.
+    ///
+    /// With keywords this takes processor time in proportion to the text of all documents, tens of milliseconds for a
+    /// million, and uses more than one thread where there is much of it: asynchronous code calls it where it may block.
+    pub fn page(&self, query: &FinderQuery, recent: &[impl AsRef<str>]) -> (Vec<DpeDocumentSummary>, u64) {
+        let order = servers_by_use(self.shelves.keys().map(AsRef::as_ref), recent);
+        let shelves: Vec<(&str, &Shelf)> = order.into_iter().map(|server| (server, &self.shelves[server])).collect();
+        search::page(&shelves, query)
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.shelves.values().map(Shelf::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.shelves.is_empty()
+    }
+}
+
+impl fmt::Debug for FinderIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FinderIndex({} documents of {} servers)", self.len(), self.shelves.len())
+    }
+}
+
+impl fmt::Debug for FinderView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FinderView({} documents of {} servers)", self.len(), self.shelves.len())
+    }
+}
