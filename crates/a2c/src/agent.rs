@@ -1,24 +1,31 @@
 //! `a2c agent`: ask an office, from the command line.
+//!
+//! Most commands are one [`Question`]: its answer is printed as it was received or, by [`show`], for people. Those that
+//! take several requests or go on for a while have a module each.
 
+mod dpe;
+mod question;
 mod read;
+mod resources;
+mod show;
+mod watch;
 
-use std::io::Read as _;
+use std::future::Future;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use a2c_agent::{Agent, RequestError, TraceContext};
-use a2c_protocol::context::ReadResourceRet;
-use a2c_protocol::event;
-use a2c_protocol::office::ListRoomRet;
-use a2c_protocol::seconds::Seconds;
-use a2c_protocol::tool::{CallToolResult, GetToolsRet, SmcpTool};
+use a2c_protocol::ErrorCode;
+use a2c_protocol::context::GetFinderReq;
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::connection::HubArgs;
 use crate::output;
+
+use question::Question;
+pub(crate) use question::object;
 
 /// Act as the Agent of an office.
 ///
@@ -56,18 +63,87 @@ enum Ask {
         /// The Computer's name.
         computer: String,
     },
-    /// Read a result that was too large to be sent at once, and print all of it.
+    /// The Desktop of a Computer: what its MCP servers show at the moment, the most important first.
+    Desktop {
+        /// The Computer's name.
+        computer: String,
+        /// At most so many windows.
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        size: Option<i64>,
+        /// Only the window of this URI, such as window://com.example.editor/main.
+        #[arg(long, value_name = "URI")]
+        window: Option<String>,
+    },
+    /// The documents of a Computer: title, type, pages, last change, MCP server and URI.
+    ///
+    /// `read` prints a document, `dpe` says where a document can be had as a whole.
+    Finder {
+        /// The Computer's name.
+        computer: String,
+        /// Only documents with this in their title, keywords or summary. Can be given several times: one of them is
+        /// enough.
+        #[arg(long = "keyword", value_name = "K")]
+        keywords: Vec<String>,
+        /// Only documents of this type, such as pdf.
+        #[arg(long, value_name = "T")]
+        file_type: Option<String>,
+        /// Skip so many.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        offset: u64,
+        /// At most so many; 100 is the most.
+        #[arg(long, value_name = "N", default_value_t = GetFinderReq::DEFAULT_LIMIT)]
+        limit: u64,
+    },
+    /// Read a resource of a Computer, and print all of it.
     ///
     /// Text is printed as it is. What is binary is printed as bytes where it is all there is, and else as JSON. With
     /// --json one answer is printed as it was received, and further pages are not read.
+    #[command(after_help = READ_HELP)]
     Read {
         /// The Computer's name.
         computer: String,
-        /// The a2c-result:// URI that stands in the result. Computers have no other resources to read for now.
+        /// The resource: dpe:// (a document, page or element), window://, what `resources` lists, or the a2c-result://
+        /// URI that stands in a result which was too large to be sent at once.
         uri: String,
-        /// Only this page, counted from 0.
+        /// The MCP server that has it, where the URI alone does not tell.
+        #[arg(long, value_name = "NAME")]
+        server: Option<String>,
+        /// Only this page of a document or a large result, counted from 0.
         #[arg(long, value_name = "N")]
         page: Option<u64>,
+    },
+    /// The resources of one MCP server, as it lists them: URI, name, type and size.
+    Resources {
+        /// The Computer's name.
+        computer: String,
+        /// The MCP server's name.
+        server: String,
+        /// Go on where an earlier list ended.
+        #[arg(long, value_name = "C")]
+        cursor: Option<String>,
+        /// Follow the list to its end. With --json, each answer is a line.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Where a document can be had as a whole: prints its URL, and what is known of it on standard error.
+    ///
+    /// The Computer needs a resolver for this: see --dpe-resolver of `a2c computer`.
+    Dpe {
+        /// The Computer's name.
+        computer: String,
+        /// The document, such as dpe://com.example.docs/report; without a query.
+        uri: String,
+        /// How long the Computer may take, in seconds.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+        timeout: Option<u64>,
+    },
+    /// Print what happens in the office, one line each, until Ctrl-C.
+    ///
+    /// With --json a line is {"event": "notify:…", "data": {…}}. Lost connections are told on standard error.
+    Watch {
+        /// Stop after so many.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        count: Option<u64>,
     },
     /// Run a tool and print its result. A tool that fails makes this command fail.
     Call {
@@ -84,72 +160,104 @@ enum Ask {
     },
 }
 
+const READ_HELP: &str = "\
+A document, one of its pages as Markdown, and an element on it:
+  a2c agent read desk 'dpe://com.example.docs/report?depth=pages'
+  a2c agent read desk 'dpe://com.example.docs/report?format=markdown' --page 0
+  a2c agent read desk dpe://com.example.docs/report/elements/table-1";
+
 pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
-    let question = Question::new(&args.ask)?;
+    let outcome = answered(&args).await;
+    let Err(error) = outcome else { return outcome };
+    match error.downcast_ref::<RequestError>() {
+        // A reader that went away has read enough.
+        _ if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        Some(RequestError::Refused(refusal)) if args.json => {
+            output::json(refusal)?;
+            Ok(ExitCode::FAILURE)
+        }
+        Some(RequestError::Refused(refusal)) if refusal.code == ErrorCode::NoDpeResolver => {
+            Err(anyhow!("{refusal}; start it with --dpe-resolver, such as: a2c computer --dpe-resolver http …"))
+        }
+        _ => Err(error),
+    }
+}
+
+async fn answered(args: &AgentArgs) -> Result<ExitCode> {
+    // What the command line alone can get wrong is told before anything is connected.
+    let mut task = Task::new(args)?;
     let (link, office) = (args.hub.options()?, args.hub.office()?);
-    let agent = Agent::connect(&link, &args.name).await.map_err(|error| args.hub.explain(&error))?;
-    agent.join(office).await.with_context(|| format!("cannot join office '{office}'"))?;
+    let seated = async {
+        let agent = Agent::connect(&link, &args.name).await.map_err(|error| args.hub.explain(&error))?;
+        let news = agent.subscribe();
+        agent.join(office).await.with_context(|| format!("cannot join office '{office}'"))?;
+        Ok::<_, anyhow::Error>((agent, news))
+    };
+    let (agent, news) = tokio::select! {
+        seated = seated => seated?,
+        () = task.stopped() => return Ok(ExitCode::SUCCESS),
+    };
     let asking = match trace() {
         Some(trace) => agent.traced(trace),
         None => agent.clone(),
     };
-    if let (Ask::Read { computer, uri, page: None }, false) = (&args.ask, args.json) {
-        let read = read::whole(&asking, computer, uri).await;
-        agent.close().await;
-        return match read {
-            // A reader that went away has read enough.
-            Err(error) if !is_broken_pipe(&error) => Err(error),
-            _ => Ok(ExitCode::SUCCESS),
-        };
+    let answer = match task {
+        Task::Watch(watch) => {
+            output::note(&format!("a2c: watching office '{office}'; Ctrl-C ends it"));
+            return closing(&agent, watch.run(news)).await;
+        }
+        Task::Read(read) => return closing(&agent, read.whole(&asking)).await,
+        Task::List(list) => return closing(&agent, list.whole(&asking, args.json)).await,
+        Task::Ask(question) => {
+            closing(&agent, asking.request(question.event, question.payload, question.limit)).await?
+        }
+    };
+    if !args.json {
+        return show::answer(&args.ask, answer);
     }
-    let answer = asking.request(question.event, question.payload, question.limit).await;
+    output::json(&answer)?;
+    let failed = answer["isError"] == true;
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Gives the seat up as soon as nothing more is to be asked, and before anything else can fail.
+async fn closing<T>(agent: &Agent, asking: impl Future<Output = T>) -> T {
+    let outcome = asking.await;
     agent.close().await;
-    match answer {
-        Ok(answer) if args.json => {
-            output::json(&answer)?;
-            let failed = answer["isError"] == true;
-            Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-        }
-        Err(RequestError::Refused(error)) if args.json => {
-            output::json(&error)?;
-            Ok(ExitCode::FAILURE)
-        }
-        answer => show(&args.ask, answer?),
-    }
+    outcome
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// What goes to the hub.
-struct Question {
-    event: &'static str,
-    payload: Map<String, Value>,
-    limit: Duration,
+/// What is to be done in the office.
+enum Task<'a> {
+    Ask(Question),
+    Read(read::Whole<'a>),
+    List(resources::List<'a>),
+    Watch(watch::Watch),
 }
 
-impl Question {
-    /// Reads everything from the command line before anything is connected.
-    fn new(ask: &Ask) -> Result<Self> {
-        let (event, payload, limit) = match ask {
-            Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
-            Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
-            Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
-            Ask::Read { computer, uri, page } => {
-                let uri = read::at_page(uri, *page);
-                (event::READ_RESOURCE, json!({ "computer": computer, "uri": uri }), Seconds::DEFAULT)
+impl<'a> Task<'a> {
+    fn new(args: &'a AgentArgs) -> Result<Self> {
+        Ok(match &args.ask {
+            Ask::Watch { count } => Self::Watch(watch::Watch::new(*count, args.json)?),
+            Ask::Read { computer, uri, server, page: None } if !args.json => {
+                Self::Read(read::Whole { computer, uri, server: server.as_deref() })
             }
-            Ask::Call { computer, tool, arguments, timeout } => {
-                let params = object(arguments)?;
-                let limit = Seconds::new(*timeout)?;
-                let payload = json!({"computer": computer, "tool_name": tool, "params": params, "timeout": limit});
-                (event::TOOL_CALL, payload, limit)
+            Ask::Resources { computer, server, cursor, all: true } => {
+                Self::List(resources::List { computer, server, cursor: cursor.clone() })
             }
-        };
-        match payload {
-            Value::Object(payload) => Ok(Self { event, payload, limit: limit.duration() }),
-            _ => Err(anyhow!("a request is a JSON object")),
+            ask => Self::Ask(Question::new(ask)?),
+        })
+    }
+
+    /// Resolves when a signal came, for what listens to them itself; they end all others without asking.
+    async fn stopped(&mut self) {
+        match self {
+            Self::Watch(watch) => watch.stop.as_mut().await,
+            Self::Ask(_) | Self::Read(_) | Self::List(_) => std::future::pending().await,
         }
     }
 }
@@ -163,58 +271,6 @@ fn trace() -> Option<TraceContext> {
         tracing::warn!("TRACEPARENT is ignored: it is no W3C trace context, such as 00-<32 hex>-<16 hex>-01");
     }
     trace
-}
-
-/// The arguments of a tool: given in place, in a file, or on standard input.
-pub(crate) fn object(given: &str) -> Result<Map<String, Value>> {
-    let text = match given.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
-        None if given == "-" => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-            text
-        }
-        None => given.to_owned(),
-    };
-    serde_json::from_str(&text).with_context(|| {
-        format!("the tool's arguments are not a JSON object, such as '{{\"text\": \"hello\"}}': {}", excerpt(&text))
-    })
-}
-
-fn excerpt(text: &str) -> String {
-    let short: String = text.chars().take(60).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
-}
-
-fn show(ask: &Ask, answer: Value) -> Result<ExitCode> {
-    match ask {
-        Ask::Members => {
-            let answer: ListRoomRet = typed(answer)?;
-            let row = |m: &a2c_protocol::office::SessionInfo| {
-                vec![m.role.to_string(), m.name.clone(), m.a2c_version.map(|v| v.to_string()).unwrap_or_default()]
-            };
-            output::table(&answer.sessions.iter().map(row).collect::<Vec<_>>());
-        }
-        Ask::Tools { .. } => {
-            let answer: GetToolsRet = typed(answer)?;
-            let first_line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-            let row = |tool: &SmcpTool| vec![tool.name.clone(), parameters(tool), first_line(&tool.description)];
-            output::table(&answer.tools.iter().map(row).collect::<Vec<_>>());
-        }
-        Ask::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
-        Ask::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
-        Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What a tool takes, in short: `{path, encoding?}`.
-fn parameters(tool: &SmcpTool) -> String {
-    let required = tool.params_schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let properties = tool.params_schema["properties"].as_object();
-    let names = properties.into_iter().flat_map(|p| p.keys());
-    let name = |name: &String| if required.iter().any(|r| r == name) { name.clone() } else { format!("{name}?") };
-    format!("{{{}}}", names.map(name).collect::<Vec<_>>().join(", "))
 }
 
 fn typed<T: DeserializeOwned>(answer: Value) -> Result<T> {

@@ -49,7 +49,7 @@ enum Command {
     Server(Box<server::ServerArgs>),
     Computer(Box<computer::ComputerArgs>),
     /// Act as the Agent of an office.
-    Agent(agent::AgentArgs),
+    Agent(Box<agent::AgentArgs>),
     /// Check the audit log of a hub.
     Audit(audit::AuditArgs),
     /// Run the sample MCP server on standard input and output.
@@ -93,7 +93,7 @@ async fn run(cli: Cli) -> ExitCode {
         Command::Up(args) => up::run(args).await,
         Command::Server(args) => server::run(*args).await,
         Command::Computer(args) => computer::run(*args).await,
-        Command::Agent(args) => agent::run(args).await,
+        Command::Agent(args) => agent::run(*args).await,
         Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,
         Command::Guard => Ok(a2c_computer::guard()),

@@ -1,35 +1,91 @@
-//! Reading a resource to its end: page after page, and part after part where the URI lists several.
+//! Reading a resource to its end: a large result page after page, and part after part where its URI lists several;
+//! anything else in one answer.
 
 use std::collections::HashSet;
 use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
 
 use a2c_agent::Agent;
 use a2c_protocol::context::ReadResourceRet;
 use a2c_protocol::event;
 use a2c_protocol::seconds::Seconds;
+use a2c_protocol::uri::{DpeLevel, DpeQuery, DpeUri};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::question::given;
 use crate::output;
 
+/// What large results are read from.
+const RESULT: &str = "a2c-result://";
+
 /// The URI of one page of a resource.
-pub(super) fn at_page(uri: &str, page: Option<u64>) -> String {
+pub(super) fn at_page(uri: &str, page: Option<u64>) -> Result<String> {
     match page {
-        Some(page) => format!("{}?page={page}", base(uri)),
-        None => uri.to_owned(),
+        None => Ok(uri.to_owned()),
+        Some(page) if uri.starts_with(RESULT) => Ok(format!("{}?page={page}", base(uri))),
+        Some(page) if uri.starts_with("dpe:") => page_of_document(uri, page),
+        Some(_) => bail!("{uri} has no pages: --page is for documents (dpe://) and large results ({RESULT})"),
     }
+}
+
+fn page_of_document(uri: &str, index: u64) -> Result<String> {
+    let document = DpeUri::parse(uri)?.uri;
+    let doc_ref = match document.level() {
+        DpeLevel::Document { doc_ref } | DpeLevel::Page { doc_ref, .. } => doc_ref.clone(),
+        DpeLevel::Catalogue => bail!("{uri} is a catalogue: documents have pages, `finder` lists them"),
+        DpeLevel::Element { .. } => bail!("{uri} is one element: leave --page out, or give the URI of the document"),
+    };
+    // How to list pages says nothing about one of them.
+    let query = DpeQuery { depth: None, offset: None, limit: None, ..document.query().clone() };
+    Ok(DpeUri::new(document.host().clone(), DpeLevel::Page { doc_ref, index }, query)?.to_string())
 }
 
 fn base(uri: &str) -> &str {
     uri.split_once("?page=").map_or(uri, |(base, _)| base)
 }
 
-/// Reads all that there is at a URI, and writes it to standard output as it comes. A URI that names a page is that page.
-pub(super) async fn whole(agent: &Agent, computer: &str, uri: &str) -> Result<()> {
-    let reading = Reading { agent, computer };
-    let first = reading.page(uri).await?;
+/// All that there is at a URI.
+pub(super) struct Whole<'a> {
+    pub(super) computer: &'a str,
+    pub(super) uri: &'a str,
+    pub(super) server: Option<&'a str>,
+}
+
+impl Whole<'_> {
+    /// Writes it to standard output as it comes. The URI of a page is that page.
+    pub(super) async fn whole(self, agent: &Agent) -> Result<ExitCode> {
+        let Self { computer, uri, server } = self;
+        let reading = Reading { agent, computer, server };
+        let first = reading.page(uri).await?;
+        match uri.starts_with(RESULT) {
+            true => result(&reading, uri, first).await?,
+            false => plain(&first)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Contents that came at once.
+fn plain(contents: &[Value]) -> Result<()> {
+    if contents.is_empty() {
+        output::note("a2c: there is nothing in it");
+    }
+    let mut out = Out { at_start: true };
+    for content in contents {
+        // Each text begins on a line of its own.
+        if !out.at_start {
+            out.write(b"\n")?;
+        }
+        out.content(content, contents.len() == 1)?;
+    }
+    out.end();
+    Ok(())
+}
+
+async fn result(reading: &Reading<'_>, uri: &str, first: Vec<Value>) -> Result<()> {
     if base(uri) != uri {
         return output::contents(&first);
     }
@@ -56,12 +112,12 @@ pub(super) async fn whole(agent: &Agent, computer: &str, uri: &str) -> Result<()
 struct Reading<'a> {
     agent: &'a Agent,
     computer: &'a str,
+    server: Option<&'a str>,
 }
 
 impl Reading<'_> {
     async fn page(&self, uri: &str) -> Result<Vec<Value>> {
-        let Value::Object(payload) = json!({"computer": self.computer, "uri": uri}) else { return Ok(Vec::new()) };
-        let payload: Map<String, Value> = payload;
+        let payload = given(json!({ "computer": self.computer, "uri": uri, "mcp_server": self.server }));
         let answer = self.agent.request(event::READ_RESOURCE, payload, Seconds::DEFAULT.duration()).await?;
         let answer: ReadResourceRet = super::typed(answer)?;
         Ok(answer.contents)
@@ -194,8 +250,19 @@ mod tests {
 
     #[test]
     fn a_page_is_named_once() {
-        assert_eq!(at_page("x", Some(2)), "x?page=2");
-        assert_eq!(at_page("x?page=1", Some(2)), "x?page=2");
-        assert_eq!(at_page("x?page=1", None), "x?page=1");
+        for (uri, page, expected) in [
+            ("a2c-result://x", Some(2), "a2c-result://x?page=2"),
+            ("a2c-result://x?page=1", Some(2), "a2c-result://x?page=2"),
+            ("a2c-result://x?page=1", None, "a2c-result://x?page=1"),
+            ("dpe://h/a%2Fb", Some(0), "dpe://h/a%2Fb/pages/0"),
+            ("dpe://h/d?format=markdown&depth=pages&limit=5", Some(3), "dpe://h/d/pages/3?format=markdown"),
+            ("dpe://h/d/pages/1", Some(3), "dpe://h/d/pages/3"),
+            ("file:///any thing", None, "file:///any thing"),
+        ] {
+            assert_eq!(at_page(uri, page).unwrap(), expected, "{uri} {page:?}");
+        }
+        for uri in ["window://h/w", "file:///x", "dpe://h", "dpe://h/d/elements/e", "dpe:///d"] {
+            assert!(at_page(uri, Some(0)).is_err(), "{uri}");
+        }
     }
 }

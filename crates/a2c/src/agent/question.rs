@@ -1,0 +1,95 @@
+//! One request and what goes with it, read from the command line.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use a2c_protocol::event;
+use a2c_protocol::seconds::Seconds;
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Map, Value, json};
+
+use super::{Ask, dpe, read};
+
+/// What goes to the hub.
+pub(super) struct Question {
+    pub(super) event: &'static str,
+    pub(super) payload: Map<String, Value>,
+    pub(super) limit: Duration,
+}
+
+impl Question {
+    /// Reads everything from the command line before anything is connected.
+    pub(super) fn new(ask: &Ask) -> Result<Self> {
+        let (event, payload, limit) = match ask {
+            Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
+            Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
+            Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
+            Ask::Desktop { computer, size, window } => {
+                let payload = json!({ "computer": computer, "desktop_size": size, "window": window });
+                (event::GET_DESKTOP, payload, Seconds::DEFAULT)
+            }
+            Ask::Finder { computer, keywords, file_type, offset, limit } => {
+                let keywords = (!keywords.is_empty()).then_some(keywords);
+                let payload = json!({
+                    "computer": computer, "keywords": keywords, "file_type": file_type, "offset": offset, "limit": limit
+                });
+                (event::GET_FINDER, payload, Seconds::DEFAULT)
+            }
+            Ask::Read { computer, uri, server, page } => {
+                let uri = read::at_page(uri, *page)?;
+                let payload = json!({ "computer": computer, "uri": uri, "mcp_server": server });
+                (event::READ_RESOURCE, payload, Seconds::DEFAULT)
+            }
+            Ask::Resources { computer, server, cursor, all: _ } => {
+                let payload = json!({ "computer": computer, "mcp_server": server, "cursor": cursor });
+                (event::GET_RESOURCES, payload, Seconds::DEFAULT)
+            }
+            Ask::Dpe { computer, uri, timeout } => {
+                let uri = dpe::document(uri)?;
+                let limit = timeout.map(Seconds::new).transpose()?;
+                let payload = json!({ "computer": computer, "uri": uri, "timeout": limit });
+                (event::GET_DPE, payload, limit.unwrap_or(Seconds::DEFAULT))
+            }
+            Ask::Watch { .. } => bail!("nothing is asked before the office is joined"),
+            Ask::Call { computer, tool, arguments, timeout } => {
+                let params = object(arguments)?;
+                let limit = Seconds::new(*timeout)?;
+                let payload = json!({"computer": computer, "tool_name": tool, "params": params, "timeout": limit});
+                (event::TOOL_CALL, payload, limit)
+            }
+        };
+        Ok(Self { event, payload: given(payload), limit: limit.duration() })
+    }
+}
+
+/// The fields of a request, without those that were not given: not every peer takes null for absent.
+pub(super) fn given(payload: Value) -> Map<String, Value> {
+    match payload {
+        Value::Object(mut payload) => {
+            payload.retain(|_, value| !value.is_null());
+            payload
+        }
+        _ => Map::new(),
+    }
+}
+
+/// The arguments of a tool: given in place, in a file, or on standard input.
+pub(crate) fn object(given: &str) -> Result<Map<String, Value>> {
+    let text = match given.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
+        None if given == "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+            text
+        }
+        None => given.to_owned(),
+    };
+    serde_json::from_str(&text).with_context(|| {
+        format!("the tool's arguments are not a JSON object, such as '{{\"text\": \"hello\"}}': {}", excerpt(&text))
+    })
+}
+
+fn excerpt(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}

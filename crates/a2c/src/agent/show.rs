@@ -1,0 +1,121 @@
+//! Answers, for people: rows and text on standard output; on standard error what is missing, and what to do.
+
+use std::process::ExitCode;
+
+use a2c_protocol::context::{DpeDocumentSummary, GetDesktopRet, GetFinderRet, ReadResourceRet};
+use a2c_protocol::office::ListRoomRet;
+use a2c_protocol::tool::{CallToolResult, GetToolsRet, SmcpTool};
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{Ask, typed};
+use crate::output;
+
+/// Shows an answer to people.
+pub(super) fn answer(ask: &Ask, answer: Value) -> Result<ExitCode> {
+    match ask {
+        Ask::Members => {
+            let answer: ListRoomRet = typed(answer)?;
+            let row = |m: &a2c_protocol::office::SessionInfo| {
+                vec![m.role.to_string(), m.name.clone(), m.a2c_version.map(|v| v.to_string()).unwrap_or_default()]
+            };
+            output::table(&answer.sessions.iter().map(row).collect::<Vec<_>>());
+        }
+        Ask::Tools { .. } => {
+            let answer: GetToolsRet = typed(answer)?;
+            let first_line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+            let row = |tool: &SmcpTool| vec![tool.name.clone(), parameters(tool), first_line(&tool.description)];
+            output::table(&answer.tools.iter().map(row).collect::<Vec<_>>());
+        }
+        Ask::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
+        Ask::Desktop { computer, size, window } => {
+            let answer: GetDesktopRet = typed(answer)?;
+            match answer.desktops[..] {
+                [] => output::note(&no_windows(computer, *size, window.as_deref())),
+                _ => output::text(&answer.desktops.join("\n\n")),
+            }
+        }
+        Ask::Finder { .. } => finder(ask, &typed(answer)?),
+        Ask::Resources { .. } => super::resources::show(&typed(answer)?),
+        Ask::Dpe { .. } => super::dpe::show(&typed(answer)?),
+        Ask::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
+        Ask::Watch { .. } => {}
+        Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a tool takes, in short: `{path, encoding?}`.
+fn parameters(tool: &SmcpTool) -> String {
+    let required = tool.params_schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let properties = tool.params_schema["properties"].as_object();
+    let names = properties.into_iter().flat_map(|p| p.keys());
+    let name = |name: &String| if required.iter().any(|r| r == name) { name.clone() } else { format!("{name}?") };
+    format!("{{{}}}", names.map(name).collect::<Vec<_>>().join(", "))
+}
+
+fn no_windows(computer: &str, size: Option<i64>, window: Option<&str>) -> String {
+    match (size, window) {
+        (Some(size), _) if size <= 0 => format!("no windows: --size {size} asks for none"),
+        (_, Some(window)) => format!("no window {window}: `a2c agent desktop {computer}` shows those that there are"),
+        _ => format!("no windows: no MCP server of '{computer}' shows any (window:// resources, with subscriptions)"),
+    }
+}
+
+fn finder(ask: &Ask, answer: &GetFinderRet) {
+    let Ask::Finder { computer, keywords, file_type, offset, limit } = ask else { return };
+    // What the next command needs is never cut: the URI.
+    output::fitted_table(&answer.documents.iter().map(document).collect::<Vec<_>>(), &[0, 4]);
+    let (shown, total) = (answer.documents.len() as u64, answer.total_count);
+    let end = offset.saturating_add(shown);
+    output::note(&match shown {
+        0 if *limit == 0 => format!("no documents: --limit 0 asks for none of {}", output::count(total)),
+        0 if total > 0 => format!("no documents from --offset {offset} on: there are {}", output::count(total)),
+        0 if !keywords.is_empty() || file_type.is_some() => {
+            "no documents match: try another --keyword, or another --file-type".to_owned()
+        }
+        0 => format!("no documents: no MCP server of '{computer}' has any (dpe:// resources, with subscriptions)"),
+        _ if end < total => {
+            format!("{} of {}; next: --offset {end}", output::count(shown), output::count(total))
+        }
+        _ if *offset > 0 => format!("{} of {}; these are the last", output::count(shown), output::count(total)),
+        1 => "1 document".to_owned(),
+        _ => format!("{} documents", output::count(total)),
+    });
+}
+
+fn document(document: &DpeDocumentSummary) -> Vec<String> {
+    vec![
+        document.title.clone(),
+        document.file_type.clone(),
+        pages(document.page_count),
+        document.last_modified.as_deref().map(output::date).unwrap_or_default(),
+        document.server.clone(),
+        document.uri.clone(),
+    ]
+}
+
+/// How many pages, in words.
+fn pages(count: u64) -> String {
+    match count {
+        1 => "1 page".to_owned(),
+        count => format!("{} pages", output::count(count)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_desktop_says_why() {
+        let check = |size, window, part: &str| {
+            let text = no_windows("desk", size, window);
+            assert!(text.contains(part), "{text}");
+        };
+        check(None, None, "no MCP server of 'desk'");
+        check(Some(3), None, "no MCP server of 'desk'");
+        check(Some(-1), None, "--size -1 asks for none");
+        check(None, Some("window://a"), "no window window://a");
+    }
+}
