@@ -3,6 +3,7 @@
 //! Most commands are one [`Question`]: its answer is printed as it was received or, by [`show`], for people. Those that
 //! take several requests or go on for a while have a module each.
 
+mod browse;
 mod dpe;
 mod question;
 mod read;
@@ -76,7 +77,7 @@ enum Ask {
     },
     /// The documents of a Computer: title, type, pages, last change, MCP server and URI.
     ///
-    /// `read` prints a document, `dpe` says where a document can be had as a whole.
+    /// `read` prints a document, `browse` leafs through all of them, `dpe` says where a document can be had as a whole.
     Finder {
         /// The Computer's name.
         computer: String,
@@ -145,6 +146,11 @@ enum Ask {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         count: Option<u64>,
     },
+    /// Leaf through the documents of a Computer on the terminal: documents, their pages, and what is on them.
+    Browse {
+        /// The Computer's name; can be left out where the office has only one.
+        computer: Option<String>,
+    },
     /// Run a tool and print its result. A tool that fails makes this command fail.
     Call {
         /// The Computer's name.
@@ -165,6 +171,16 @@ A document, one of its pages as Markdown, and an element on it:
   a2c agent read desk 'dpe://com.example.docs/report?depth=pages'
   a2c agent read desk 'dpe://com.example.docs/report?format=markdown' --page 0
   a2c agent read desk dpe://com.example.docs/report/elements/table-1";
+
+impl AgentArgs {
+    /// What is logged unless told otherwise. A log that shares a screen with the browser would destroy it.
+    pub(crate) fn log_level(&self) -> &'static str {
+        match self.ask {
+            Ask::Browse { .. } => "off",
+            _ => "warn",
+        }
+    }
+}
 
 pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     let outcome = answered(&args).await;
@@ -206,6 +222,7 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
             output::note(&format!("a2c: watching office '{office}'; Ctrl-C ends it"));
             return closing(&agent, watch.run(news)).await;
         }
+        Task::Browse(browse) => return closing(&agent, browse.run(&asking, news)).await,
         Task::Read(read) => return closing(&agent, read.whole(&asking)).await,
         Task::List(list) => return closing(&agent, list.whole(&asking, args.json)).await,
         Task::Ask(question) => {
@@ -237,12 +254,14 @@ enum Task<'a> {
     Read(read::Whole<'a>),
     List(resources::List<'a>),
     Watch(watch::Watch),
+    Browse(browse::Browse),
 }
 
 impl<'a> Task<'a> {
     fn new(args: &'a AgentArgs) -> Result<Self> {
         Ok(match &args.ask {
             Ask::Watch { count } => Self::Watch(watch::Watch::new(*count, args.json)?),
+            Ask::Browse { computer } => Self::Browse(browse::Browse::new(computer.clone(), args.json)?),
             Ask::Read { computer, uri, server, page: None } if !args.json => {
                 Self::Read(read::Whole { computer, uri, server: server.as_deref() })
             }
@@ -257,6 +276,7 @@ impl<'a> Task<'a> {
     async fn stopped(&mut self) {
         match self {
             Self::Watch(watch) => watch.stop.as_mut().await,
+            Self::Browse(browse) => browse.stop.as_mut().await,
             Self::Ask(_) | Self::Read(_) | Self::List(_) => std::future::pending().await,
         }
     }

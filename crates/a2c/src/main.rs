@@ -67,7 +67,8 @@ impl Command {
         match self {
             Self::Server(args) => args.log_defaults(),
             Self::Computer(args) => LogDefaults::at(args.log_level()),
-            Self::Up(_) | Self::Agent(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => LogDefaults::at("warn"),
+            Self::Agent(args) => LogDefaults::at(args.log_level()),
+            Self::Up(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => LogDefaults::at("warn"),
         }
     }
 }

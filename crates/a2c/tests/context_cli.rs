@@ -344,6 +344,103 @@ fn left(at_terminal: Child) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr))
 }
 
+fn browse(hub: &Peer, rest: &[&str], steps: &Value) -> Value {
+    left(at_a_terminal(&command(hub, &[&["browse"], rest].concat()), steps))
+}
+
+#[track_caller]
+fn assert_restored(ended: &Value, code: i64) {
+    assert_eq!(
+        (&ended["code"], &ended["restored"], &ended["left"], &ended["cursor"]),
+        (&json!(code), &json!(true), &json!(true), &json!(true)),
+        "{ended}"
+    );
+}
+
+#[test]
+fn documents_are_browsed_on_a_terminal() {
+    let hub = hub();
+    let desk = Scripted::join(&hub, "desk", library);
+    let steps = json!([
+        // The only Computer is opened by itself; what documents say does not steer the terminal.
+        {"wait": "> 年度报告\\u{1b}[2J"},
+        {"wait": "1 of 1,234", "keys": "j"},
+        {"wait": "Quarterly.", "keys": "\r"},
+        {"wait": "desk › Report 1"},
+        {"wait": "# Markdown of", "keys": "j"},
+        {"wait": "pages/1?format=markdown", "keys": "k\r"},
+        {"wait": "desk › Report 1 › page 0: Cover"},
+        {"wait": "> [heading] Hello"},
+        {"wait": "Salutations", "keys": "\r"},
+        {"wait": "The-whole-element", "resize": [5, 20]},
+        {"wait": "> [heading] Hel…", "resize": [20, 100]},
+        {"wait": "The-whole-element", "keys": "hh"},
+        {"wait": "2 of 1,234", "keys": "/1200 1100\r"},
+        {"wait": "> Report 1100"},
+        {"wait": "desk  /1200 1100", "keys": "?"},
+        {"wait": "this help", "keys": "?"},
+        {"gone": "this help", "keys": "q"},
+    ]);
+    assert_restored(&browse(&hub, &[], &steps), 0);
+    desk.heard(|event, payload| event == "client:get_finder" && payload["keywords"] == json!(["1200", "1100"]));
+    desk.agent_went();
+}
+
+#[test]
+fn a_browser_gives_the_terminal_back_whatever_ends_it() {
+    let mut hub = hub();
+    let desk = Scripted::join(&hub, "desk", library);
+    let ready = "> 年度报告";
+    for end in [json!({"keys": "\u{3}"}), json!({"signal": 15}), json!({"signal": 1}), json!({"keys": "/x\u{3}"})] {
+        assert_restored(&browse(&hub, &["desk"], &json!([{"wait": ready}, end])), 0);
+        desk.agent_went();
+    }
+    // An error is told in the status line, and the browser goes on.
+    let steps = json!([{"wait": "not found"}, {"keys": "r"}, {"wait": "r tries again"}, {"keys": "q"}]);
+    assert_restored(&browse(&hub, &["nobody"], &steps), 0);
+    // So is the loss of the hub.
+    let steps = json!([{"wait": "the hub is not connected", "keys": "q"}]);
+    let browsing = at_a_terminal(&command(&hub, &["browse", "desk"]), &steps);
+    desk.heard(|event, _| event == "client:get_finder");
+    hub.kill();
+    assert_restored(&left(browsing), 0);
+}
+
+#[test]
+fn a_browser_follows_what_changes() {
+    let hub = hub();
+    let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(1));
+    let seen = count.clone();
+    let desk = Scripted::join(&hub, "desk", move |event, request| {
+        let mut answer = library(event, request);
+        if event == "client:get_finder" {
+            answer["documents"][0]["title"] =
+                format!("Version-{}", seen.load(std::sync::atomic::Ordering::SeqCst)).into();
+        }
+        answer
+    });
+    let other = Scripted::join(&hub, "other", library);
+    let steps = json!([
+        {"wait": "> desk"},
+        {"wait": "other", "keys": "\r"},
+        {"wait": "Version-2", "keys": "q"},
+    ]);
+    let browsing = at_a_terminal(&command(&hub, &["browse"]), &steps);
+    desk.heard(|event, _| event == "client:get_finder");
+    // The first answer is on its way, and says 1.
+    count.store(2, std::sync::atomic::Ordering::SeqCst);
+    desk.emit("server:update_finder", "desk");
+    assert_restored(&left(browsing), 0);
+    drop(other);
+}
+
+#[test]
+fn a_browser_needs_a_terminal() {
+    let hub = hub();
+    agent(&hub, "o", &["browse", "desk"]).fails_saying(&["needs a terminal", "a2c agent finder"]);
+    agent(&hub, "o", &["browse", "--json"]).fails_saying(&["finder COMPUTER --json"]);
+}
+
 #[test]
 fn rows_fit_the_terminal() {
     let hub = hub();

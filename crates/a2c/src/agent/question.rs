@@ -50,7 +50,7 @@ impl Question {
                 let payload = json!({ "computer": computer, "uri": uri, "timeout": limit });
                 (event::GET_DPE, payload, limit.unwrap_or(Seconds::DEFAULT))
             }
-            Ask::Watch { .. } => bail!("nothing is asked before the office is joined"),
+            Ask::Watch { .. } | Ask::Browse { .. } => bail!("nothing is asked before the office is joined"),
             Ask::Call { computer, tool, arguments, timeout } => {
                 let params = object(arguments)?;
                 let limit = Seconds::new(*timeout)?;

@@ -39,7 +39,7 @@ pub(super) fn answer(ask: &Ask, answer: Value) -> Result<ExitCode> {
         Ask::Resources { .. } => super::resources::show(&typed(answer)?),
         Ask::Dpe { .. } => super::dpe::show(&typed(answer)?),
         Ask::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
-        Ask::Watch { .. } => {}
+        Ask::Watch { .. } | Ask::Browse { .. } => {}
         Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
     }
     Ok(ExitCode::SUCCESS)
@@ -96,7 +96,7 @@ fn document(document: &DpeDocumentSummary) -> Vec<String> {
 }
 
 /// How many pages, in words.
-fn pages(count: u64) -> String {
+pub(super) fn pages(count: u64) -> String {
     match count {
         1 => "1 page".to_owned(),
         count => format!("{} pages", output::count(count)),

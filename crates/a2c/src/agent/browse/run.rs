@@ -1,0 +1,172 @@
+//! The browser on its terminal: keys, answers, news and signals come in, frames go out.
+
+use std::io::{self, IsTerminal as _};
+use std::pin::Pin;
+use std::process::ExitCode;
+
+use a2c_agent::{Agent, News};
+use a2c_protocol::notification::Notification;
+use anyhow::{Context as _, Result, bail};
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt as _;
+use ratatui::DefaultTerminal;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
+
+use super::list::Ticket;
+use super::place::{Answer, Order};
+use super::state::{Action, State};
+use super::{ask, keys, view};
+use crate::stop;
+
+/// The browser before it has the screen.
+pub(in super::super) struct Browse {
+    computer: Option<String>,
+    pub(in super::super) stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Browse {
+    /// Says what stands in the way before anything is connected.
+    pub(in super::super) fn new(computer: Option<String>, as_json: bool) -> Result<Self> {
+        if as_json {
+            bail!("browse is for people: scripts take `a2c agent finder COMPUTER --json`");
+        }
+        if !(io::stdout().is_terminal() && io::stdin().is_terminal()) {
+            bail!("browse needs a terminal: elsewhere, `a2c agent finder COMPUTER` lists the documents");
+        }
+        let stop = stop::requested().context("cannot listen for signals")?;
+        Ok(Self { computer, stop: Box::pin(stop) })
+    }
+
+    /// Browses until somebody has seen enough. The terminal is as before, however it ends.
+    pub(in super::super) async fn run(mut self, agent: &Agent, mut news: Receiver<News>) -> Result<ExitCode> {
+        let mut screen = Screen::take()?;
+        let mut pressed = EventStream::new();
+        let mut asked = Asked { agent: agent.clone(), tasks: JoinSet::new() };
+        let (mut state, orders) = State::new(self.computer.take());
+        asked.send(orders);
+        while !state.is_over {
+            screen.draw(&mut state)?;
+            let action = tokio::select! {
+                event = pressed.next() => match event {
+                    Some(Ok(Event::Key(key))) => keys::action(&key, state.typing.is_some()),
+                    // Anything else, such as another size, is a reason to draw again.
+                    Some(Ok(_)) => None,
+                    Some(Err(error)) => return Err(error).context("cannot read from the terminal"),
+                    None => break,
+                },
+                Some((ticket, answer)) = asked.next() => Some(Action::Answered(ticket, answer)),
+                heard = news.recv() => match heard {
+                    Ok(News::SeatLost { reason }) => bail!("the seat in the office is lost: {reason}"),
+                    Ok(News::Closed { reason }) => bail!("the connection to the hub is over: {reason}"),
+                    Ok(news) => told(news),
+                    // What was missed may have been anything.
+                    Err(RecvError::Lagged(_)) => Some(Action::Restored),
+                    Err(RecvError::Closed) => break,
+                },
+                () = &mut self.stop => break,
+            };
+            if let Some(action) = action {
+                asked.send(state.apply(action));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What news means to the browser.
+fn told(news: News) -> Option<Action> {
+    match news {
+        News::Notification(Notification::UpdateFinder(update)) => Some(Action::Changed(update.computer)),
+        News::Notification(Notification::EnterOffice(change)) => change.computer.map(Action::Came),
+        News::Notification(Notification::LeaveOffice(change)) => change.computer.map(Action::Went),
+        News::Disconnected { reason } => Some(Action::Lost(reason)),
+        News::Reconnected => Some(Action::Restored),
+        _ => None,
+    }
+}
+
+/// The requests under way. They end with the browser.
+struct Asked {
+    agent: Agent,
+    tasks: JoinSet<(Ticket, Result<Answer, String>)>,
+}
+
+impl Asked {
+    fn send(&mut self, orders: Vec<Order>) {
+        for Order { ticket, request } in orders {
+            let agent = self.agent.clone();
+            self.tasks.spawn(async move { (ticket, ask::ask(&agent, request).await) });
+        }
+    }
+
+    async fn next(&mut self) -> Option<(Ticket, Result<Answer, String>)> {
+        match self.tasks.join_next().await? {
+            Ok(answered) => Some(answered),
+            Err(error) => match error.try_into_panic() {
+                // The terminal is restored already, and there is nothing to go on with.
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => None,
+            },
+        }
+    }
+}
+
+/// The terminal while it is ours. A panic gives it back, too, before it is told.
+struct Screen {
+    terminal: DefaultTerminal,
+}
+
+impl Screen {
+    fn take() -> Result<Self> {
+        let terminal = ratatui::try_init().inspect_err(|_| _ = ratatui::try_restore());
+        Ok(Self { terminal: terminal.context("cannot use the terminal")? })
+    }
+
+    fn draw(&mut self, state: &mut State) -> Result<()> {
+        let mut drawn = view::Drawn::default();
+        self.terminal.draw(|frame| drawn = view::draw(frame, state)).context("cannot write to the terminal")?;
+        state.apply(Action::Drawn { rows: drawn.rows, last_scroll: drawn.last_scroll });
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A panic has restored it before it was told; to do so again could hide what it said.
+        if std::thread::panicking() {
+            return;
+        }
+        // A terminal that is gone need not be restored.
+        let _ = self.terminal.show_cursor();
+        let _ = ratatui::try_restore();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2c_protocol::notification::{ComputerUpdate, OfficeChange};
+
+    #[test]
+    fn news_becomes_actions() {
+        let update = ComputerUpdate { computer: "desk".into() };
+        let change = |computer: Option<&str>| OfficeChange {
+            office_id: "o".into(),
+            computer: computer.map(Into::into),
+            agent: None,
+        };
+        for (news, expected) in [
+            (News::Notification(Notification::UpdateFinder(update.clone())), Some(Action::Changed("desk".into()))),
+            (News::Notification(Notification::UpdateDesktop(update)), None),
+            (News::Notification(Notification::EnterOffice(change(Some("d")))), Some(Action::Came("d".into()))),
+            (News::Notification(Notification::LeaveOffice(change(Some("d")))), Some(Action::Went("d".into()))),
+            (News::Notification(Notification::LeaveOffice(change(None))), None),
+            (News::Disconnected { reason: "x".into() }, Some(Action::Lost("x".into()))),
+            (News::Reconnected, Some(Action::Restored)),
+        ] {
+            assert_eq!(told(news.clone()), expected, "{news:?}");
+        }
+    }
+}
