@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod config;
 pub mod context;
+pub mod document;
 pub mod error;
 pub mod event;
 pub mod notification;
