@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use a2c_link::{ConnectError, Event, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
 use a2c_protocol::config::{GetConfigReq, GetConfigRet};
-use a2c_protocol::context::{ReadResourceReq, ReadResourceRet};
 use a2c_protocol::notification::Notification;
 use a2c_protocol::office::{ListRoomReq, ListRoomRet, SessionInfo};
 use a2c_protocol::seconds::Seconds;
@@ -125,17 +124,6 @@ impl Agent {
         self.ask(event::GET_CONFIG, &request, hub_limit()).await
     }
 
-    /// Reads a resource of a Computer: MCP resource contents. A result that was too large to be sent at once names in its
-    /// metadata, under `a2c_result`, the URI from which it is read page by page.
-    pub async fn read_resource(&self, computer: &str, uri: &str) -> Result<Vec<Value>, RequestError> {
-        let (agent, req_id) = (self.shared.name.clone(), new_id());
-        let (computer, uri) = (computer.to_owned(), uri.to_owned());
-        let request = ReadResourceReq { agent, req_id, computer, uri, mcp_server: None };
-        let answer: ReadResourceRet = self.ask(event::READ_RESOURCE, &request, hub_limit()).await?;
-        same_request(&request.req_id, &answer.req_id)?;
-        Ok(answer.contents)
-    }
-
     /// Runs a tool on a Computer. A failure of the tool is a result with `is_error`, not an error.
     ///
     /// `params` is anything that serialises to a JSON object, `json!({…})` for one. The tool may run for `timeout`,
@@ -194,7 +182,7 @@ impl Agent {
     }
 
     /// Asks a Computer, on behalf of the trace.
-    async fn ask<T: DeserializeOwned>(
+    pub(crate) async fn ask<T: DeserializeOwned>(
         &self,
         event: &str,
         request: &impl Serialize,
@@ -278,15 +266,15 @@ fn gave_up(answer: &Result<CallToolResult, RequestError>) -> bool {
     }
 }
 
-fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 
-fn hub_limit() -> Duration {
+pub(crate) fn hub_limit() -> Duration {
     Seconds::DEFAULT.duration() + PATIENCE
 }
 
-fn same_request(asked: &str, answered: &str) -> Result<(), RequestError> {
+pub(crate) fn same_request(asked: &str, answered: &str) -> Result<(), RequestError> {
     if asked == answered {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! The A2C-SMCP Agent role: call tools and follow an office.
+//! The A2C-SMCP Agent role: call tools, read context and follow an office.
 //!
 //! [`Agent`] asks; [`Agent::subscribe`] listens.
 //!
@@ -33,6 +33,35 @@
 //! by itself; requests that were under way then end with [`RequestError::Lost`]. A token that expires is best given as a
 //! [`Token::File`], which is read again for every connection.
 //!
+//! # What a Computer shows
+//!
+//! Besides tools a Computer has a context plane: its **Desktop** ([`Agent::get_desktop`]), its **Finder**
+//! ([`Agent::get_finder`], [`Agent::all_documents`]) and the resources of its MCP servers ([`Agent::get_resources`],
+//! [`Agent::all_resources`], [`Agent::read_resource`]).
+//!
+//! ```no_run
+//! # use a2c_agent::{Agent, DesktopQuery, FinderQuery};
+//! # use a2c_agent::protocol::uri::Format;
+//! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! use futures_util::TryStreamExt;
+//!
+//! let windows = agent.get_desktop("desk", DesktopQuery { size: Some(10), ..Default::default() }).await?;
+//! let reports = FinderQuery { keywords: vec!["report".into()], ..Default::default() };
+//! for document in agent.get_finder("desk", reports).await?.documents {
+//!     let mut pages = agent.document_pages("desk", &document.uri, Format::Markdown);
+//!     while let Some(page) = pages.try_next().await? {
+//!         println!("{}: {}", document.title, page.title().unwrap_or_default());
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A document is read level by level ([`Agent::read_document_metadata`], [`Agent::read_document_pages`],
+//! [`Agent::read_page`], [`Agent::read_element`], [`Agent::document_pages`]).
+//!
+//! # Tracing
+//!
 //! An Agent that traces says with [`Agent::traced`] which span its requests belong to; the hub, the Computer and its MCP
 //! servers continue the trace from there.
 //!
@@ -40,7 +69,11 @@
 
 mod agent;
 mod cancel;
+mod contents;
+mod context;
+mod documents;
 mod news;
+mod paging;
 mod traced;
 
 pub use a2c_link::{
@@ -50,4 +83,7 @@ pub use a2c_link::{
 pub use a2c_protocol as protocol;
 pub use a2c_protocol::trace::TraceContext;
 pub use agent::Agent;
+pub use context::{DesktopQuery, FinderQuery};
+pub use documents::{DocumentError, PageContent, RenderedPage};
 pub use news::News;
+pub use paging::PagingError;

@@ -1,0 +1,262 @@
+//! Documents, level by level: metadata, page index, pages, elements.
+//!
+//! Every helper turns a document's URI into that of the place that is wanted, reads it through the Computer, and reads
+//! the text of the contents as the part of the document model it should be. A URI that breaks a rule is noticed here,
+//! before anything is sent.
+
+use a2c_link::RequestError;
+use a2c_protocol::document::{self, DocumentMetadata, DocumentPages, Element, Page, ShapeError};
+use a2c_protocol::uri::{Depth, DpeLevel, DpeQuery, DpeUri, DpeUriError, Format, Host};
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
+use serde::de::DeserializeOwned;
+
+use crate::Agent;
+use crate::contents::Contents;
+
+/// How many pages are read ahead of the one that is asked for.
+const READ_AHEAD: usize = 4;
+
+/// Why a part of a document cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The URI breaks a rule; nothing was sent.
+    #[error(transparent)]
+    Uri(#[from] DpeUriError),
+    /// The URI is a good one, but not of a document; nothing was sent.
+    #[error("`{uri}` is not the URI of a document: give `dpe://host/doc-ref`")]
+    NotADocument {
+        /// The URI.
+        uri: String,
+    },
+    /// The Computer did not give it: 4201 where there is no such document, 4202 page, 4203 element.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// What the document server gave has no text.
+    #[error("`{uri}` was read, but what came has no text")]
+    NoText {
+        /// What was read.
+        uri: String,
+    },
+    /// What the document server gave is not of the document model.
+    #[error("`{uri}` was read, but what came is {source}")]
+    Shape {
+        /// What was read.
+        uri: String,
+        /// What is wrong with it.
+        source: ShapeError,
+    },
+}
+
+/// A page in the format that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PageContent {
+    /// As elements: what [`Format::Json`] gives, and what a server gives that does not render.
+    Elements(Page),
+    /// As text: what [`Format::Markdown`] and [`Format::Text`] give.
+    Rendered(RenderedPage),
+}
+
+/// A page as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedPage {
+    /// Its title, where the server told it.
+    pub title: Option<String>,
+    /// Which page, counted from 0.
+    pub page_index: u64,
+    /// What is on it.
+    pub text: String,
+}
+
+impl PageContent {
+    /// Which page, counted from 0.
+    pub fn page_index(&self) -> u64 {
+        match self {
+            Self::Elements(page) => page.page_index,
+            Self::Rendered(page) => page.page_index,
+        }
+    }
+
+    /// Its title.
+    pub fn title(&self) -> Option<&str> {
+        match self {
+            Self::Elements(page) => page.title.as_deref(),
+            Self::Rendered(page) => page.title.as_deref(),
+        }
+    }
+}
+
+/// A document's identity, out of which the URIs of its parts are made.
+#[derive(Clone)]
+struct Place {
+    host: Host,
+    doc_ref: String,
+}
+
+impl Place {
+    /// Takes a level-1 URI; parameters it may carry are replaced by those of each read.
+    fn of(uri: &str) -> Result<Self, DocumentError> {
+        let parsed = DpeUri::parse(uri)?.uri;
+        match parsed.level() {
+            DpeLevel::Document { doc_ref } => Ok(Self { host: parsed.host().clone(), doc_ref: doc_ref.clone() }),
+            _ => Err(DocumentError::NotADocument { uri: uri.to_owned() }),
+        }
+    }
+
+    fn document(&self, query: DpeQuery) -> Result<DpeUri, DpeUriError> {
+        DpeUri::new(self.host.clone(), DpeLevel::Document { doc_ref: self.doc_ref.clone() }, query)
+    }
+
+    fn page(&self, index: u64, format: Format) -> Result<DpeUri, DpeUriError> {
+        let level = DpeLevel::Page { doc_ref: self.doc_ref.clone(), index };
+        DpeUri::new(self.host.clone(), level, DpeQuery { format: Some(format), ..Default::default() })
+    }
+
+    fn element(&self, id: &str) -> Result<DpeUri, DpeUriError> {
+        let level = DpeLevel::Element { doc_ref: self.doc_ref.clone(), id: id.to_owned() };
+        DpeUri::new(self.host.clone(), level, DpeQuery::default())
+    }
+}
+
+impl Agent {
+    /// What is known about a document.
+    pub async fn read_document_metadata(&self, computer: &str, uri: &str) -> Result<DocumentMetadata, DocumentError> {
+        self.read_model(computer, &Place::of(uri)?.document(DpeQuery::default())?).await
+    }
+
+    /// A document and its page index: `limit` pages (1 to 100) from `offset` on.
+    pub async fn read_document_pages(
+        &self,
+        computer: &str,
+        uri: &str,
+        offset: u64,
+        limit: u8,
+    ) -> Result<DocumentPages, DocumentError> {
+        let query =
+            DpeQuery { depth: Some(Depth::Pages), offset: Some(offset), limit: Some(limit), ..Default::default() };
+        self.read_model(computer, &Place::of(uri)?.document(query)?).await
+    }
+
+    /// One page of a document, counted from 0.
+    ///
+    /// ```no_run
+    /// # use a2c_agent::{Agent, PageContent};
+    /// # use a2c_agent::protocol::uri::Format;
+    /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+    /// let page = agent.read_page("desk", "dpe://com.example.docs/report", 0, Format::Markdown).await?;
+    /// if let PageContent::Rendered(page) = page {
+    ///     println!("{}", page.text);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn read_page(
+        &self,
+        computer: &str,
+        uri: &str,
+        index: u64,
+        format: Format,
+    ) -> Result<PageContent, DocumentError> {
+        self.page_of(computer, &Place::of(uri)?, index, format).await
+    }
+
+    /// One element of a document, by its id.
+    pub async fn read_element(&self, computer: &str, uri: &str, id: &str) -> Result<Element, DocumentError> {
+        self.read_model(computer, &Place::of(uri)?.element(id)?).await
+    }
+
+    /// All pages of a document, in order, a few of them read ahead. The number of pages is asked for first; the first
+    /// error ends the stream.
+    ///
+    /// ```no_run
+    /// # use a2c_agent::Agent;
+    /// # use a2c_agent::protocol::uri::Format;
+    /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+    /// use futures_util::TryStreamExt;
+    ///
+    /// let mut pages = agent.document_pages("desk", "dpe://com.example.docs/report", Format::Json);
+    /// while let Some(page) = pages.try_next().await? {
+    ///     println!("{}: {}", page.page_index(), page.title().unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn document_pages(
+        &self,
+        computer: &str,
+        uri: &str,
+        format: Format,
+    ) -> BoxStream<'static, Result<PageContent, DocumentError>> {
+        let place = match Place::of(uri) {
+            Ok(place) => place,
+            Err(error) => return stream::iter([Err(error)]).boxed(),
+        };
+        let (agent, computer) = (self.clone(), computer.to_owned());
+        let count = {
+            let (agent, computer, place) = (agent.clone(), computer.clone(), place.clone());
+            async move {
+                let metadata: DocumentMetadata =
+                    agent.read_model(&computer, &place.document(DpeQuery::default())?).await?;
+                Ok::<_, DocumentError>(stream::iter((0..metadata.page_count).map(Ok)))
+            }
+        };
+        let read = move |index| {
+            let (agent, computer, place) = (agent.clone(), computer.clone(), place.clone());
+            async move { agent.page_of(&computer, &place, index, format).await }
+        };
+        let pages = stream::once(count).try_flatten().map_ok(read).try_buffered(READ_AHEAD + 1);
+        until_error(pages.boxed())
+    }
+
+    async fn page_of(
+        &self,
+        computer: &str,
+        place: &Place,
+        index: u64,
+        format: Format,
+    ) -> Result<PageContent, DocumentError> {
+        let uri = place.page(index, format)?;
+        if format == Format::Json {
+            return self.read_model(computer, &uri).await.map(PageContent::Elements);
+        }
+        let contents = self.contents(computer, &uri).await?;
+        let no_text = || DocumentError::NoText { uri: uri.to_string() };
+        let text = contents.text().ok_or_else(no_text)?;
+        if contents.is_json() {
+            return match contents.rendering_within() {
+                Some((title, text)) => Ok(PageContent::Rendered(RenderedPage { title, page_index: index, text })),
+                None => Ok(PageContent::Elements(model(&uri, &text)?)),
+            };
+        }
+        Ok(PageContent::Rendered(RenderedPage { title: contents.title(), page_index: index, text }))
+    }
+
+    /// Reads a place as the part of the document model it should be.
+    async fn read_model<T: DeserializeOwned>(&self, computer: &str, uri: &DpeUri) -> Result<T, DocumentError> {
+        let contents = self.contents(computer, uri).await?;
+        let text = contents.first_text().ok_or_else(|| DocumentError::NoText { uri: uri.to_string() })?;
+        model(uri, text)
+    }
+
+    async fn contents(&self, computer: &str, uri: &DpeUri) -> Result<Contents, DocumentError> {
+        Ok(Contents(self.read_resource(computer, &uri.to_string()).await?))
+    }
+}
+
+fn model<T: DeserializeOwned>(uri: &DpeUri, text: &str) -> Result<T, DocumentError> {
+    document::parse(text.as_bytes()).map_err(|source| DocumentError::Shape { uri: uri.to_string(), source })
+}
+
+/// Nothing comes after an error, also not what was read ahead.
+fn until_error<T: Send + 'static, E: Send + 'static>(
+    stream: BoxStream<'static, Result<T, E>>,
+) -> BoxStream<'static, Result<T, E>> {
+    stream::unfold(Some(stream), |stream| async {
+        let mut stream = stream?;
+        let item = stream.next().await?;
+        let rest = item.is_ok().then_some(stream);
+        Some((item, rest))
+    })
+    .boxed()
+}
