@@ -18,11 +18,12 @@ use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cancel::CancelOnDrop;
+use crate::dpe::Web;
 use crate::news::News;
 use crate::traced::Traced;
 
 /// How much longer than the hub an Agent waits, so that the hub's own "timed out" still arrives.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How much news a subscriber may lag behind before it misses some (and is told so).
 const NEWS_CAPACITY: usize = 1024;
@@ -40,6 +41,8 @@ struct Shared {
     name: String,
     seat: Arc<Mutex<Option<Seat>>>,
     news: broadcast::Sender<News>,
+    /// Fetches documents; made when the first one is fetched.
+    web: Web,
     /// Ends the task that reads the inbox.
     _reader: DropGuard,
 }
@@ -53,13 +56,17 @@ impl Agent {
         let seat = Arc::new(Mutex::new(None));
         let reader = Reader { link: link.clone(), seat: seat.clone(), news: news.clone() };
         tokio::spawn(stop.clone().run_until_cancelled_owned(reader.run(inbox)));
-        let shared = Shared { link, name: name.into(), seat, news, _reader: stop.drop_guard() };
+        let shared = Shared { link, name: name.into(), seat, news, web: Web::default(), _reader: stop.drop_guard() };
         Ok(Self { shared: Arc::new(shared), trace: None })
     }
 
     /// The Agent's name.
     pub fn name(&self) -> &str {
         &self.shared.name
+    }
+
+    pub(crate) fn web(&self) -> &Web {
+        &self.shared.web
     }
 
     /// The same Agent, whose requests to Computers are part of a trace: children of the span that `trace` names.

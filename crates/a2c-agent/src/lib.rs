@@ -58,7 +58,18 @@
 //! ```
 //!
 //! A document is read level by level ([`Agent::read_document_metadata`], [`Agent::read_document_pages`],
-//! [`Agent::read_page`], [`Agent::read_element`], [`Agent::document_pages`]).
+//! [`Agent::read_page`], [`Agent::read_element`], [`Agent::document_pages`]) or as a whole: [`Agent::get_dpe`] asks where
+//! it can be had, [`Agent::fetch_dpe`] fetches it. What a Computer answers is not trusted there: see [`dpe`].
+//!
+//! ```no_run
+//! # use a2c_agent::{Agent, FetchOptions};
+//! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! let fetched = agent.fetch_dpe("desk", "dpe://com.example.docs/report", &FetchOptions::default()).await?;
+//! let document = fetched.document()?;
+//! println!("{} has {} pages", document.metadata.doc_ref, document.pages.len());
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Tracing
 //!
@@ -72,6 +83,7 @@ mod cancel;
 mod contents;
 mod context;
 mod documents;
+pub mod dpe;
 mod news;
 mod paging;
 mod traced;
@@ -85,5 +97,6 @@ pub use a2c_protocol::trace::TraceContext;
 pub use agent::Agent;
 pub use context::{DesktopQuery, FinderQuery};
 pub use documents::{DocumentError, PageContent, RenderedPage};
+pub use dpe::{DpeError, FetchError, FetchFailure, FetchOptions, FetchedDpe, Files};
 pub use news::News;
 pub use paging::PagingError;

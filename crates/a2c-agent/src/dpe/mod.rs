@@ -1,0 +1,99 @@
+//! Whole documents: where a Computer makes one available, and what is there.
+//!
+//! [`Agent::get_dpe`] asks a Computer for a URI; [`Agent::fetch_dpe`] also gets what is behind it. `fetch` decides by
+//! scheme and asks again where the URI has expired, `file` reads from this machine, `web` from elsewhere.
+//!
+//! # Who is trusted with what
+//!
+//! The URI comes from the Computer, and the Computer may have it from an MCP server. So it is **not** trusted:
+//!
+//! - A `file://` URI makes *this process* read a file with *its* rights: a hostile Computer could name
+//!   `/home/me/.ssh/id_ed25519`, and what is fetched is likely to be shown to a model that talks to that same Computer.
+//!   Hence [`Files::Refused`] is the default. [`Files::Within`] allows the directories in which a resolver on this machine
+//!   puts its documents, also when a link leads out of them; [`Files::Anywhere`] is for programs whose user chose the
+//!   Computer and owns both ends.
+//! - An `http(s)://` URI makes this process send a GET to wherever it says: also to loopback, where the Computer's own
+//!   listener is by default. It carries no credential, no cookie, no referrer; link-local addresses (where clouds keep
+//!   credentials) are refused, in redirects and behind names too. Who can reach services that act on a GET should fetch
+//!   from a process that cannot, or switch it off with [`FetchOptions::http`].
+//! - Whatever comes is limited in size and time, and is not interpreted before [`FetchedDpe::document`] is called.
+
+mod fetch;
+mod file;
+mod web;
+
+use std::time::Duration;
+
+use a2c_link::RequestError;
+use a2c_protocol::context::{A2cResource, GetDpeReq, GetDpeRet};
+use a2c_protocol::event;
+use a2c_protocol::seconds::Seconds;
+use a2c_protocol::uri::{DpeDocumentUri, DpeDocumentUriError};
+
+pub use fetch::{FetchError, FetchFailure, FetchOptions, FetchedDpe, Files};
+pub(crate) use web::Web;
+
+use crate::Agent;
+use crate::agent::{PATIENCE, new_id, same_request};
+
+/// Why a Computer did not say where a document is.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum DpeError {
+    /// The URI is not that of a document, or carries a query or a fragment; nothing was sent.
+    #[error(transparent)]
+    Uri(#[from] DpeDocumentUriError),
+    /// The Computer did not say it: 4011 where it has no resolver, 4013 with a `category` where it failed.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+impl Agent {
+    /// Asks a Computer to make a whole document available, and where it then is. The answer may expire
+    /// (`expires_at` in its metadata).
+    ///
+    /// `uri` is `dpe://host/doc-ref`, without query and fragment; the doc-ref may be several segments. `timeout` is for
+    /// the whole resolution; it travels as whole seconds: it is rounded up, and an hour is the most.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # use a2c_agent::Agent;
+    /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+    /// let resource = agent.get_dpe("desk", "dpe://com.example.docs/report", Duration::from_secs(30)).await?;
+    /// println!("{}", resource.uri);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn get_dpe(&self, computer: &str, uri: &str, timeout: Duration) -> Result<A2cResource, DpeError> {
+        let uri = DpeDocumentUri::parse_strict(uri)?;
+        let timeout = Seconds::covering(timeout);
+        let request = GetDpeReq {
+            agent: self.name().to_owned(),
+            req_id: new_id(),
+            computer: computer.to_owned(),
+            uri: uri.to_string(),
+            timeout: Some(timeout),
+        };
+        let answer: GetDpeRet = self.ask(event::GET_DPE, &request, timeout.duration() + PATIENCE).await?;
+        same_request(&request.req_id, &answer.req_id)?;
+        Ok(answer.resource)
+    }
+
+    /// Asks a Computer for a whole document and fetches it.
+    ///
+    /// Where the URI that the Computer gave has expired, it is asked once more. Read who is trusted with what at
+    /// [`Files`] before switching files on.
+    ///
+    /// ```no_run
+    /// # use a2c_agent::{Agent, FetchOptions, Files};
+    /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+    /// let options = FetchOptions { files: Files::Within(vec!["/var/lib/a2c/documents".into()]), ..Default::default() };
+    /// let fetched = agent.fetch_dpe("desk", "dpe://com.example.docs/report", &options).await?;
+    /// println!("{} pages", fetched.document()?.pages.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn fetch_dpe(&self, computer: &str, uri: &str, options: &FetchOptions) -> Result<FetchedDpe, FetchError> {
+        fetch::fetch(self, computer, uri, options).await
+    }
+}
