@@ -1,6 +1,6 @@
 //! The A2C-SMCP Agent role: call tools, read context and follow an office.
 //!
-//! [`Agent`] asks; [`Agent::subscribe`] listens.
+//! [`Agent`] asks; [`Agent::subscribe`] listens; [`Agent::follow`] does both, so that what is known stays current.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -71,6 +71,23 @@
 //! # }
 //! ```
 //!
+//! # What changes
+//!
+//! [`Agent::follow`] fetches what the Computers of the office offer, and fetches it again when it changes. A
+//! [`Follower`] is told, and can replace each step.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use a2c_agent::{Agent, FollowOptions, Parts};
+//! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! let options = FollowOptions { parts: Parts::TOOLS, ..Default::default() };
+//! let office = agent.follow(Arc::new(()), options).await?;
+//! // Later: what "desk" offers now.
+//! let tools = office.tools("desk");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Tracing
 //!
 //! An Agent that traces says with [`Agent::traced`] which span its requests belong to; the hub, the Computer and its MCP
@@ -84,6 +101,7 @@ mod contents;
 mod context;
 mod documents;
 pub mod dpe;
+mod follow;
 mod news;
 mod paging;
 mod traced;
@@ -95,8 +113,11 @@ pub use a2c_link::{
 pub use a2c_protocol as protocol;
 pub use a2c_protocol::trace::TraceContext;
 pub use agent::Agent;
+/// For implementing [`Follower`].
+pub use async_trait::async_trait;
 pub use context::{DesktopQuery, FinderQuery};
 pub use documents::{DocumentError, PageContent, RenderedPage};
 pub use dpe::{DpeError, FetchError, FetchFailure, FetchOptions, FetchedDpe, Files};
+pub use follow::{FollowOptions, Follower, Following, Part, Parts};
 pub use news::News;
 pub use paging::PagingError;

@@ -1,0 +1,164 @@
+//! One Computer that is followed: what is known of it, and the task that keeps it current.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use a2c_link::RequestError;
+use a2c_protocol::context::GetFinderRet;
+use a2c_protocol::tool::SmcpTool;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::{Inner, Part, Parts, longer, may_pass};
+
+/// A Computer of the office.
+pub(super) struct Computer {
+    name: String,
+    known: Mutex<Known>,
+    tools: Notify,
+    desktop: Notify,
+    finder: Notify,
+    /// It left, or nobody follows any more.
+    stop: CancellationToken,
+    /// The follower was told that it left.
+    pub(super) gone: CancellationToken,
+}
+
+/// What was fetched last.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) tools: Option<Arc<[SmcpTool]>>,
+    pub(super) desktop: Option<Arc<[String]>>,
+    pub(super) finder: Option<Arc<GetFinderRet>>,
+}
+
+/// Something that was just fetched.
+enum Fresh {
+    Tools(Arc<[SmcpTool]>),
+    Desktop(Arc<[String]>),
+    Finder(Arc<GetFinderRet>),
+}
+
+impl Computer {
+    /// Begins to follow a Computer; `before` ends when the follower was told that an earlier one of this name left.
+    pub(super) fn start(inner: &Arc<Inner>, name: &str, before: Option<CancellationToken>) -> Arc<Self> {
+        let computer = Arc::new(Self {
+            name: name.to_owned(),
+            known: Mutex::default(),
+            tools: Notify::new(),
+            desktop: Notify::new(),
+            finder: Notify::new(),
+            stop: inner.stop.child_token(),
+            gone: CancellationToken::new(),
+        });
+        inner.tasks.spawn(computer.clone().live(inner.clone(), before));
+        computer
+    }
+
+    /// It left.
+    pub(super) fn leave(&self) {
+        self.stop.cancel();
+    }
+
+    /// These parts are out of date.
+    pub(super) fn mark(&self, parts: Parts) {
+        for part in [Part::Tools, Part::Desktop, Part::Finder] {
+            if parts.contains(part) {
+                // A mark that nobody waits for is kept, and a second one adds nothing to it: that is all of coalescing.
+                self.marks(part).notify_one();
+            }
+        }
+    }
+
+    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn marks(&self, part: Part) -> &Notify {
+        match part {
+            Part::Tools => &self.tools,
+            Part::Desktop => &self.desktop,
+            Part::Finder => &self.finder,
+        }
+    }
+
+    async fn live(self: Arc<Self>, inner: Arc<Inner>, before: Option<CancellationToken>) {
+        // Also where a method of the follower panics, the next Computer of this name must not wait for ever.
+        let _gone = self.gone.clone().drop_guard();
+        if let Some(before) = before {
+            before.cancelled().await;
+        }
+        if self.stop.is_cancelled() {
+            return;
+        }
+        inner.follower.computer_entered(&self.name).await;
+        tokio::join!(
+            self.keep_current(&inner, Part::Tools),
+            self.keep_current(&inner, Part::Desktop),
+            self.keep_current(&inner, Part::Finder),
+        );
+        if !inner.stop.is_cancelled() {
+            inner.follower.computer_left(&self.name).await;
+        }
+    }
+
+    /// Refreshes a part whenever it is marked, until the Computer leaves.
+    async fn keep_current(&self, inner: &Inner, part: Part) {
+        let mut pause = None;
+        loop {
+            let again = async {
+                match pause {
+                    Some(pause) => tokio::time::sleep(pause).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return,
+                () = self.marks(part).notified() => {}
+                () = again => {}
+            }
+            let outcome = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return,
+                outcome = self.fetch(inner, part) => outcome,
+            };
+            pause = match outcome {
+                Ok(fresh) => {
+                    self.take(inner, fresh).await;
+                    None
+                }
+                Err(error) => {
+                    inner.follower.refresh_failed(&self.name, part, &error).await;
+                    may_pass(&error).then(|| pause.map_or(inner.options.retry, longer))
+                }
+            };
+        }
+    }
+
+    async fn fetch(&self, inner: &Inner, part: Part) -> Result<Fresh, RequestError> {
+        let (follower, agent, name) = (&inner.follower, &inner.agent, &self.name);
+        Ok(match part {
+            Part::Tools => Fresh::Tools(follower.fetch_tools(agent, name).await?.into()),
+            Part::Desktop => Fresh::Desktop(follower.fetch_desktop(agent, name).await?.into()),
+            Part::Finder => Fresh::Finder(Arc::new(follower.fetch_finder(agent, name).await?)),
+        })
+    }
+
+    /// Remembers first, so that a follower that looks it up finds what it was told.
+    async fn take(&self, inner: &Inner, fresh: Fresh) {
+        match fresh {
+            Fresh::Tools(tools) => {
+                self.known().tools = Some(tools.clone());
+                inner.follower.tools_changed(&self.name, &tools).await;
+            }
+            Fresh::Desktop(windows) => {
+                self.known().desktop = Some(windows.clone());
+                inner.follower.desktop_changed(&self.name, &windows).await;
+            }
+            Fresh::Finder(finder) => {
+                self.known().finder = Some(finder.clone());
+                inner.follower.finder_changed(&self.name, &finder).await;
+            }
+        }
+    }
+}

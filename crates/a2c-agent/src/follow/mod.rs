@@ -1,0 +1,164 @@
+//! Following an office: what its Computers offer, kept current.
+//!
+//! How it flows: `office` reads the news of the Agent, tells the [`Follower`] at once, and marks what is out of date;
+//! it never waits for a Computer. Each Computer has a task of its own (`computer`), in which each [`Part`] that is
+//! followed is refreshed one request at a time: what is marked while a request runs is asked once more, however often it
+//! was marked. So the last state is always seen, bursts cost two requests, and a Computer that does not answer delays
+//! nobody else.
+
+mod computer;
+mod follower;
+mod office;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2c_link::RequestError;
+use a2c_protocol::ErrorCode;
+use a2c_protocol::context::GetFinderRet;
+use a2c_protocol::tool::SmcpTool;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use crate::Agent;
+use computer::Computer;
+pub use follower::{Follower, Part, Parts};
+use office::Office;
+
+/// What is followed, and how.
+#[derive(Debug, Clone)]
+pub struct FollowOptions {
+    /// What is kept current. Nothing else is ever asked for.
+    pub parts: Parts,
+    /// How long to wait before a refresh that failed is tried again; twice as long after each further failure, a minute
+    /// at most. News of the Computer ends the pause.
+    pub retry: Duration,
+}
+
+impl Default for FollowOptions {
+    fn default() -> Self {
+        Self { parts: Parts::ALL, retry: Duration::from_secs(1) }
+    }
+}
+
+/// An office that is being followed, and what is known of its Computers. Ends when it is dropped.
+pub struct Following {
+    inner: Arc<Inner>,
+    _stop: DropGuard,
+}
+
+/// What the tasks share.
+struct Inner {
+    agent: Agent,
+    follower: Arc<dyn Follower>,
+    options: FollowOptions,
+    computers: Mutex<BTreeMap<String, Arc<Computer>>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Agent {
+    /// Follows the office that the Agent has joined: fetches what its Computers offer, and fetches it again when they say
+    /// that it changed, when the connection was lost, and when news was missed.
+    ///
+    /// `follower` is told; use `Arc::new(())` if you only want to look things up. This returns when the members of the
+    /// office are known; what they offer comes in as they answer. An Agent that changes its office has to follow anew.
+    ///
+    /// ```no_run
+    /// # use std::sync::Arc;
+    /// # use a2c_agent::{Agent, Follower, FollowOptions, Parts, async_trait};
+    /// # use a2c_agent::protocol::tool::SmcpTool;
+    /// struct Prompt;
+    ///
+    /// #[async_trait]
+    /// impl Follower for Prompt {
+    ///     async fn tools_changed(&self, computer: &str, tools: &[SmcpTool]) {
+    ///         println!("{computer} has {} tools", tools.len());
+    ///     }
+    /// }
+    ///
+    /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
+    /// let options = FollowOptions { parts: Parts::TOOLS | Parts::DESKTOP, ..Default::default() };
+    /// let office = agent.follow(Arc::new(Prompt), options).await?;
+    /// for computer in office.computers() {
+    ///     println!("{computer}: {:?}", office.desktop(&computer));
+    /// }
+    /// office.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn follow(
+        &self,
+        follower: Arc<impl Follower>,
+        options: FollowOptions,
+    ) -> Result<Following, RequestError> {
+        // News first, then the members: who comes in between is told twice rather than missed.
+        let news = self.subscribe();
+        let members = self.members().await?;
+        let stop = CancellationToken::new();
+        let inner = Arc::new(Inner {
+            agent: self.clone(),
+            follower,
+            options,
+            computers: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: stop.clone(),
+        });
+        let mut office = Office::new(inner.clone(), news);
+        office.roll_called(&members);
+        inner.tasks.spawn(office.run());
+        Ok(Following { inner, _stop: stop.drop_guard() })
+    }
+}
+
+impl Following {
+    /// The Computers that are in the office.
+    pub fn computers(&self) -> Vec<String> {
+        self.inner.computers().keys().cloned().collect()
+    }
+
+    /// The tools of a Computer, as last fetched.
+    pub fn tools(&self, computer: &str) -> Option<Arc<[SmcpTool]>> {
+        self.inner.computers().get(computer)?.known().tools.clone()
+    }
+
+    /// The Desktop of a Computer, as last fetched.
+    pub fn desktop(&self, computer: &str) -> Option<Arc<[String]>> {
+        self.inner.computers().get(computer)?.known().desktop.clone()
+    }
+
+    /// The first page of the Finder of a Computer, as last fetched.
+    pub fn finder(&self, computer: &str) -> Option<Arc<GetFinderRet>> {
+        self.inner.computers().get(computer)?.known().finder.clone()
+    }
+
+    /// Ends it, and waits until no method of the follower runs any more. Not to be awaited by one of them.
+    pub async fn stop(self) {
+        self.inner.stop.cancel();
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+    }
+}
+
+impl Inner {
+    fn computers(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Computer>>> {
+        self.computers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether asking again later may help. A lost connection is no matter of time: news tells when it is back.
+fn may_pass(error: &RequestError) -> bool {
+    match error {
+        RequestError::Timeout(_) | RequestError::Congested => true,
+        RequestError::Refused(error) => {
+            matches!(error.code, ErrorCode::Timeout | ErrorCode::LimitExceeded | ErrorCode::Internal)
+        }
+        _ => false,
+    }
+}
+
+/// Twice as long as before, within reason.
+fn longer(pause: Duration) -> Duration {
+    (pause * 2).min(Duration::from_secs(60))
+}
