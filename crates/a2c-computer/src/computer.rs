@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::announcer::{announce, refresh};
 use crate::config::ComputerConfig;
+use crate::dpe::DpeResolver;
 use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::machine::{Machine, Parts};
@@ -48,6 +49,8 @@ pub struct ComputerOptions {
     pub inputs: InputSources,
     /// Where the tokens of servers that want somebody to sign in are kept.
     pub tokens: Option<Arc<dyn TokenStore>>,
+    /// Where documents are put for Agents that ask for their address; without one, `get_dpe` is refused.
+    pub dpe: Option<Arc<dyn DpeResolver>>,
     /// How patient to be with MCP servers.
     pub limits: ServerLimits,
     /// How long servers may take to start before the office is joined without them.
@@ -70,6 +73,7 @@ impl ComputerOptions {
             pins: None,
             inputs: InputSources::default(),
             tokens: None,
+            dpe: None,
             limits: ServerLimits::default(),
             join_patience: Duration::from_secs(10),
             // 16 MiB of text, and what stands around it.

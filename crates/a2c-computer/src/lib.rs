@@ -35,6 +35,9 @@ mod config_file;
 #[cfg(unix)]
 pub mod control;
 pub mod desktop;
+#[expect(unused_imports, reason = "wired in by the core")]
+#[cfg_attr(not(test), expect(dead_code, reason = "wired in by the core"))]
+pub mod dpe;
 pub mod finder;
 mod handle;
 pub mod inputs;

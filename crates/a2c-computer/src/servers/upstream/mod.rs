@@ -10,7 +10,7 @@ mod events;
 mod fault;
 mod mend;
 pub mod oauth;
-mod outgoing;
+pub(crate) mod outgoing;
 mod refusal;
 pub(crate) mod sse;
 pub(crate) mod streamable;

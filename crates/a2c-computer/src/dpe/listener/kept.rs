@@ -1,0 +1,171 @@
+//! The documents that can be fetched at the moment.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2c_protocol::uri::DpeDocumentUri;
+use bytes::Bytes;
+use jiff::Timestamp;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::dpe::clock::Clock;
+use crate::dpe::private;
+
+pub(super) struct KeptLimits {
+    pub(super) lifetime: Duration,
+    pub(super) max_documents: usize,
+    pub(super) max_bytes: u64,
+}
+
+/// Documents in a folder of this user, by the token of their address.
+pub(super) struct Kept {
+    folder: TempDir,
+    limits: KeptLimits,
+    clock: Clock,
+    state: Mutex<State>,
+    /// Rings when there is something new that will expire.
+    pub(super) added: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    by_token: HashMap<String, Entry>,
+    /// Tokens by age. All live equally long: the oldest is also the next to expire.
+    ages: BTreeMap<u64, String>,
+    next: u64,
+    bytes: u64,
+    is_closed: bool,
+}
+
+struct Entry {
+    age: u64,
+    document: DpeDocumentUri,
+    etag: String,
+    path: PathBuf,
+    size: u64,
+    expires: Timestamp,
+}
+
+impl Kept {
+    pub(super) fn new(limits: KeptLimits, clock: Clock) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("a2c-documents-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        Ok(Self { folder: builder.tempdir()?, limits, clock, state: Mutex::default(), added: Notify::new() })
+    }
+
+    /// Keeps a document; returns the token to fetch it with, and until when. Other states of it can be fetched no more.
+    pub(super) async fn put(
+        &self,
+        document: &DpeDocumentUri,
+        etag: &str,
+        json: Bytes,
+    ) -> io::Result<(String, Timestamp)> {
+        let size = json.len() as u64;
+        if size > self.limits.max_bytes {
+            let message = format!("it has {size} bytes; at most {} are kept", self.limits.max_bytes);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        // 244 random bits from the operating system.
+        let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let name = format!("{}.json", Uuid::new_v4().simple());
+        let path = private::write(self.folder.path().to_owned(), name, json).await?;
+        let expires = self.clock.now().checked_add(self.limits.lifetime).unwrap_or(Timestamp::MAX);
+        let mut state = self.state();
+        if state.is_closed {
+            discard(&path);
+            return Err(io::Error::other("the listener is closed"));
+        }
+        state.remove_where(|entry| entry.document == *document && entry.etag != etag);
+        let age = state.next;
+        state.next += 1;
+        state.bytes += size;
+        state.ages.insert(age, token.clone());
+        let entry = Entry { age, document: document.clone(), etag: etag.to_owned(), path, size, expires };
+        state.by_token.insert(token.clone(), entry);
+        while state.by_token.len() > self.limits.max_documents || state.bytes > self.limits.max_bytes {
+            let Some((_, oldest)) = state.ages.first_key_value() else { break };
+            let oldest = oldest.clone();
+            state.remove(&oldest);
+        }
+        drop(state);
+        self.added.notify_one();
+        Ok((token, expires))
+    }
+
+    /// The file behind a token, if it has not expired.
+    pub(super) fn find(&self, token: &str) -> Option<PathBuf> {
+        let now = self.clock.now();
+        self.state().by_token.get(token).filter(|entry| now < entry.expires).map(|entry| entry.path.clone())
+    }
+
+    /// Drops the document behind a token, under all tokens that it has.
+    pub(super) fn drop_document(&self, token: &str) {
+        let mut state = self.state();
+        if let Some(document) = state.by_token.get(token).map(|entry| entry.document.clone()) {
+            state.remove_where(|entry| entry.document == document);
+        }
+    }
+
+    /// Drops what has expired; returns how long until the next does.
+    pub(super) fn sweep(&self) -> Option<Duration> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        state.remove_where(|entry| entry.expires <= now);
+        let next = state.ages.first_key_value().and_then(|(_, token)| state.by_token.get(token))?;
+        Some(Duration::try_from(now.duration_until(next.expires)).unwrap_or_default())
+    }
+
+    /// Drops everything, for good.
+    pub(super) fn clear(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.remove_where(|_| true);
+        if let Err(error) = std::fs::remove_dir_all(self.folder.path())
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, folder = %self.folder.path().display(), "documents could not be removed");
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn remove_where(&mut self, is_meant: impl Fn(&Entry) -> bool) {
+        let meant = self.by_token.iter().filter(|(_, entry)| is_meant(entry)).map(|(token, _)| token.clone());
+        for token in meant.collect::<Vec<_>>() {
+            self.remove(&token);
+        }
+    }
+
+    fn remove(&mut self, token: &str) {
+        if let Some(entry) = self.by_token.remove(token) {
+            self.ages.remove(&entry.age);
+            self.bytes -= entry.size;
+            // Whoever is fetching it has it open, and gets the rest.
+            discard(&entry.path);
+        }
+    }
+}
+
+fn discard(path: &std::path::Path) {
+    if let Err(error) = std::fs::remove_file(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "an expired document could not be removed");
+    }
+}
