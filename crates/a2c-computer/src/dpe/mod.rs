@@ -5,8 +5,8 @@
 //! and the [`DpeResolver`] that the owner chose puts it where Agents can fetch it. What it answers is completed,
 //! remembered until the document changes or the address expires, and given to everybody who waits for it.
 //!
-//! Resolvers shipped: [`LocalDirectory`], [`HttpListener`] and [`PassThrough`]. All of them hand on documents that are
-//! published already (external ones) as they are.
+//! Resolvers shipped: [`LocalDirectory`], [`HttpListener`], [`PassThrough`], and with the cargo feature `object-store`
+//! `ObjectStore`. All of them hand on documents that are published already (external ones) as they are.
 
 mod answer;
 mod assemble;
@@ -22,6 +22,8 @@ mod resolutions;
 mod resolver;
 mod shelf;
 mod source;
+#[cfg(feature = "object-store")]
+mod store;
 #[cfg(test)]
 mod testing;
 
@@ -29,6 +31,8 @@ pub use directory::LocalDirectory;
 pub use listener::{HttpListener, HttpOptions};
 pub use pass_through::PassThrough;
 pub use resolver::{Document, DpeContents, DpeResolver, ExternalDocument, ResolveError, ResolveHint};
+#[cfg(feature = "object-store")]
+pub use store::{ObjectStore, StoreError};
 
 pub(crate) use assemble::{DocumentReader, ReadFailure};
 pub(crate) use failure::DpeFailure;
