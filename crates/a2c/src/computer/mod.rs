@@ -18,6 +18,7 @@ mod inputs;
 mod login;
 #[cfg(unix)]
 mod preflight;
+mod resolver;
 mod run;
 mod schema;
 #[cfg(unix)]

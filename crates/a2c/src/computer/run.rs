@@ -17,6 +17,7 @@ use a2c_computer::{
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
+use super::resolver;
 use super::state::{self, Place};
 use crate::connection::HubArgs;
 #[cfg(unix)]
@@ -65,6 +66,13 @@ pub(super) struct RunArgs {
     #[arg(long, env = "A2C_CONTROL", value_name = "PATH", value_parser = Place::parse)]
     control: Option<Place>,
 
+    /// Where documents are put for Agents that ask for the address of one: `dir:PATH` (files, for Agents on this
+    /// machine), `http` or `http:ADDR` (served by this Computer, on this machine or at that IP address and port),
+    /// `store:URL` (an object store: `s3://BUCKET/PREFIX` with the usual AWS_… variables, or `file:///DIRECTORY`), or
+    /// `none`: then they get none.
+    #[arg(long, env = "A2C_DPE_RESOLVER", hide_env_values = true, value_name = "HOW", default_value = "none")]
+    dpe_resolver: String,
+
     /// How long an MCP server may take to start.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     start_timeout: u64,
@@ -107,7 +115,8 @@ pub(super) async fn stay(args: RunArgs) -> Result<ExitCode> {
     let seat = Seat { office: args.hub.office()?.to_owned(), name: name.clone() };
     let says = ComputerConfig::load(config)?;
     let file = Arc::new(ConfigFile::new(config, says.clone()));
-    let options = options(&args, &seat, says)?;
+    let mut options = options(&args, &seat, says)?;
+    options.dpe = resolver::open(&args.dpe_resolver).await?;
     if matches!(options.confirmation, Confirmation::Refuse) && !runs_some_unasked(&options.config) {
         tracing::warn!(
             "every call will be refused, because nobody is asked and no tool has auto_apply: use --yes, --confirm ask, or \
