@@ -1,13 +1,18 @@
-//! A small MCP server, to have something to call.
+//! A small MCP server, to have something to call, to look at and to read.
 
+mod library;
+
+use std::collections::HashSet;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -17,12 +22,36 @@ use serde_json::{Value, json};
 
 /// Serves until standard input ends.
 pub(crate) async fn run() -> Result<ExitCode> {
-    let service = Sample.serve(rmcp::transport::stdio()).await?;
+    let service = Sample::default().serve(rmcp::transport::stdio()).await?;
     service.waiting().await?;
     Ok(ExitCode::SUCCESS)
 }
 
-struct Sample;
+struct Sample {
+    note: Mutex<String>,
+    /// The URIs that were subscribed to.
+    followed: Mutex<HashSet<String>>,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        let note = "Nothing is written here yet: call the tool `note`.".to_owned();
+        Self { note: Mutex::new(note), followed: Mutex::default() }
+    }
+}
+
+impl Sample {
+    /// Rewrites the note; who follows it is told.
+    async fn rewrite(&self, text: String, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        *lock(&self.note) = text;
+        if !lock(&self.followed).contains(library::NOTE) {
+            return Ok(());
+        }
+        let updated = ResourceUpdatedNotificationParam::new(library::NOTE);
+        let told = context.peer.notify_resource_updated(updated).await;
+        told.map_err(|e| ErrorData::internal_error(e.to_string(), None))
+    }
+}
 
 #[derive(Deserialize)]
 struct Echo {
@@ -42,8 +71,9 @@ struct Wait {
 
 impl ServerHandler for Sample {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("a2c-sample", env!("CARGO_PKG_VERSION")))
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().enable_resources_subscribe().build();
+        ServerConfig::new(capabilities).with_server_info(Implementation::new("a2c-sample", env!("CARGO_PKG_VERSION")))
     }
 
     async fn list_tools(
@@ -54,6 +84,7 @@ impl ServerHandler for Sample {
         Ok(ListToolsResult::with_all_items(vec![
             tool("echo", "Gives the text back.", &[("text", "string")]),
             tool("add", "Adds two numbers.", &[("a", "number"), ("b", "number")]),
+            tool("note", "Writes a note into the server's window.", &[("text", "string")]),
             tool("wait", "Answers after some seconds, or not at all when cancelled.", &[("seconds", "number")]),
         ]))
     }
@@ -70,6 +101,10 @@ impl ServerHandler for Sample {
                 let Add { a, b } = parse(arguments)?;
                 (a + b).to_string()
             }
+            "note" => {
+                self.rewrite(parse::<Echo>(arguments)?.text, &context).await?;
+                "written".to_owned()
+            }
             "wait" => {
                 let Wait { seconds } = parse(arguments)?;
                 let pause = Duration::try_from_secs_f64(seconds)
@@ -83,6 +118,41 @@ impl ServerHandler for Sample {
         };
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(library::resources()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let note = lock(&self.note).clone();
+        Ok(ReadResourceResult::new(vec![library::read(&request.uri, &note)?]).into())
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        lock(&self.followed).insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        lock(&self.followed).remove(&request.uri);
+        Ok(())
+    }
+}
+
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
