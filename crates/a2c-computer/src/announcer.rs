@@ -7,41 +7,101 @@ use std::time::Duration;
 use a2c_link::{Link, Seat};
 use a2c_protocol::event;
 use a2c_protocol::notification::ComputerUpdate;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::machine::Machine;
 
-/// The least time between two looks at what changed: a burst of changes is one piece of news.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The least time between two announcements of one kind: a burst of changes is one piece of news, and another one at its
+/// end.
+const PAUSE: Duration = Duration::from_millis(50);
 
-/// What is to be told.
-#[derive(Default)]
-struct News {
-    tools: bool,
-    config: bool,
+/// Watches the machine and tells the office. `joined` counts how often the seat was taken: what could not be told
+/// meanwhile is told then.
+pub(crate) async fn announce(
+    machine: Arc<Machine>,
+    link: Link,
+    seat: Seat,
+    joined: watch::Receiver<u64>,
+) -> Infallible {
+    let voice = Voice { machine, link, update: ComputerUpdate { computer: seat.name }, joined };
+    let (never, ..) = tokio::join!(
+        voice.tell(Kind::Config),
+        voice.tell(Kind::Tools),
+        voice.tell(Kind::Desktop),
+        voice.tell(Kind::Finder)
+    );
+    never
 }
 
-/// Watches the machine and tells the office. `joined` rings when the seat was taken again: what could not be told
-/// meanwhile is told then.
-pub(crate) async fn announce(machine: Arc<Machine>, link: Link, seat: Seat, joined: Arc<Notify>) -> Infallible {
-    let update = ComputerUpdate { computer: seat.name };
-    let mut news = News::default();
-    loop {
-        tokio::select! {
-            () = machine.surroundings.changed.notified() => refresh(machine.clone()).await,
-            () = machine.config_changed.notified() => news.config = true,
-            () = joined.notified() => {}
+/// What there may be news of.
+#[derive(Clone, Copy)]
+enum Kind {
+    Config,
+    Tools,
+    Desktop,
+    Finder,
+}
+
+impl Kind {
+    fn event(self) -> &'static str {
+        match self {
+            Self::Config => event::UPDATE_CONFIG,
+            Self::Tools => event::UPDATE_TOOL_LIST,
+            Self::Desktop => event::UPDATE_DESKTOP,
+            Self::Finder => event::UPDATE_FINDER,
         }
-        news.tools |= machine.take_tool_news();
-        for (is_news, event) in [(&mut news.config, event::UPDATE_CONFIG), (&mut news.tools, event::UPDATE_TOOL_LIST)] {
-            if !*is_news {
-                continue;
-            }
-            match link.emit(event, &update).await {
-                Ok(()) => *is_news = false,
+    }
+
+    /// Waits for news.
+    async fn changed(self, machine: &Arc<Machine>) {
+        let catalogue = &machine.surroundings.catalogue;
+        match self {
+            Self::Config => machine.config_changed.notified().await,
+            Self::Tools => tools_changed(machine).await,
+            Self::Desktop => catalogue.desktop_changed.notified().await,
+            Self::Finder => catalogue.finder_changed.notified().await,
+        }
+    }
+}
+
+/// What speaks for the Computer.
+struct Voice {
+    machine: Arc<Machine>,
+    link: Link,
+    update: ComputerUpdate,
+    joined: watch::Receiver<u64>,
+}
+
+impl Voice {
+    /// Announces one kind of news, whenever there is some.
+    async fn tell(&self, kind: Kind) -> Infallible {
+        let (event, mut joined) = (kind.event(), self.joined.clone());
+        loop {
+            kind.changed(&self.machine).await;
+            joined.mark_unchanged();
+            while let Err(error) = self.link.emit(event, &self.update).await {
                 // Whoever sees us come back asks for everything anyway; it is told all the same.
-                Err(error) => tracing::debug!(%error, event, "not announced yet"),
+                tracing::debug!(%error, event, "not announced yet");
+                if joined.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
             }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Waits until an Agent would see other tools.
+async fn tools_changed(machine: &Arc<Machine>) {
+    loop {
+        // There may be news of a look that somebody else took.
+        if machine.take_tool_news() {
+            return;
+        }
+        machine.surroundings.changed.notified().await;
+        refresh(machine.clone()).await;
+        if machine.take_tool_news() {
+            return;
         }
         tokio::time::sleep(PAUSE).await;
     }

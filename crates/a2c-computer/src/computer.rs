@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
 use a2c_protocol::Role;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::announcer::{announce, refresh};
+use crate::catalogue::Catalogue;
 use crate::config::ComputerConfig;
-use crate::dpe::DpeResolver;
+use crate::dpe::{DpeResolver, ResolutionLimits, Resolutions};
 use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::machine::{Machine, Parts};
@@ -178,6 +179,7 @@ impl Computer {
                 // Whoever sees us enter asks for our tools.
                 refresh(machine.clone()).await;
                 machine.take_tool_news();
+                machine.surroundings.catalogue.all_is_known();
                 link.join(&seat).await
             } => Some(joined),
             () = &mut stop => None,
@@ -199,7 +201,7 @@ impl Computer {
             desk: Arc::new(Desk::new(machine.clone())),
             link: link.clone(),
             seat: seat.clone(),
-            joined: Arc::default(),
+            joined: watch::Sender::new(0),
         };
         let task = tokio::spawn(office.run(inbox, stop.clone()));
         Ok(Some(Self { machine, link, seat, stop, task, ended: None }))
@@ -264,6 +266,8 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
         tokens: options.tokens,
         limits: options.limits,
         changed: Notify::new(),
+        catalogue: Catalogue::default(),
+        documents: Resolutions::new(options.dpe, ResolutionLimits::default()),
     };
     Ok(Parts {
         config: options.config,
@@ -279,14 +283,14 @@ struct Office {
     desk: Arc<Desk>,
     link: Link,
     seat: Seat,
-    /// Rings when the seat was taken again.
-    joined: Arc<Notify>,
+    /// How often the seat was taken again.
+    joined: watch::Sender<u64>,
 }
 
 impl Office {
     async fn run(self, inbox: Inbox, stop: CancellationToken) -> Ended {
         let machine = self.desk.machine.clone();
-        let announcing = announce(machine, self.link.clone(), self.seat.clone(), self.joined.clone());
+        let announcing = announce(machine, self.link.clone(), self.seat.clone(), self.joined.subscribe());
         tokio::select! {
             () = stop.cancelled() => Ended::Stopped,
             ended = self.listen(inbox) => ended,
@@ -319,7 +323,7 @@ impl Office {
                 match link.rejoin(&seat).await {
                     Ok(()) => {
                         machine.put_hub(true);
-                        joined.notify_one();
+                        joined.send_modify(|times| *times += 1);
                         return tracing::info!(office, name, "joined again");
                     }
                     // Somebody else may sit there now. A Computer without a seat is of no use: it keeps asking.

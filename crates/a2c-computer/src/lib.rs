@@ -28,15 +28,15 @@
 //! For contributors: this crate must not depend on the hub or the Agent. No request waits on a server it did not name.
 
 mod announcer;
+mod catalogue;
 pub mod checkup;
 mod computer;
 pub mod config;
 mod config_file;
+mod context;
 #[cfg(unix)]
 pub mod control;
 pub mod desktop;
-#[expect(unused_imports, reason = "wired in by the core")]
-#[cfg_attr(not(test), expect(dead_code, reason = "wired in by the core"))]
 pub mod dpe;
 pub mod finder;
 mod handle;

@@ -101,6 +101,7 @@ impl Machine {
     /// Ends every server and waits until nothing of them is left.
     pub(crate) async fn end(&self) {
         self.servers.stop().await;
+        self.surroundings.documents.close().await;
         if let Some(guardian) = &self.surroundings.guardian {
             guardian.end().await;
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use a2c_link::{AckReply, EmitError, Event, Payload};
 use a2c_protocol::config::{GetConfigReq, GetConfigRet};
-use a2c_protocol::context::{ReadResourceReq, ReadResourceRet};
+use a2c_protocol::context::{GetDesktopReq, GetDesktopRet, GetDpeRet, GetFinderRet, GetResourcesRet, ReadResourceRet};
 use a2c_protocol::notification::{Notification, ToolCallCancel};
 use a2c_protocol::request;
 use a2c_protocol::tool::{CallToolResult, GetToolsReq, ToolCallReq};
@@ -19,7 +19,6 @@ use crate::machine::Machine;
 use crate::tools::call::{self, Caller, Wanted};
 use crate::tools::kept::{Begin, CallKey, Kept, KeptLimits, Outcome, Ticket, Waiter};
 use crate::tools::large;
-use crate::tools::pages::ShelfError;
 
 /// An answer as it goes out. It is kept for those who ask again.
 type Answer = Arc<RawValue>;
@@ -92,7 +91,11 @@ impl Desk {
                 Err(error) => reply(event, &error, ack).await,
             },
             event::GET_CONFIG => respond(event, self.get_config(json), ack).await,
-            event::READ_RESOURCE => respond(event, self.read_resource(json), ack).await,
+            event::GET_DESKTOP => respond(event, self.get_desktop(json).await, ack).await,
+            event::GET_FINDER => respond(event, self.get_finder(json).await, ack).await,
+            event::GET_RESOURCES => respond(event, self.get_resources(json).await, ack).await,
+            event::READ_RESOURCE => respond(event, self.read_resource(json).await, ack).await,
+            event::GET_DPE => respond(event, self.get_dpe(json).await, ack).await,
             other => {
                 let error = ErrorBody::bad_request(format!("this computer does not answer {other}"));
                 reply(event, &error, ack).await;
@@ -212,20 +215,27 @@ impl Desk {
         Ok(GetConfigRet { inputs: (!inputs.is_empty()).then_some(inputs), servers, req_id: Some(request.req_id) })
     }
 
-    /// The pages of results that were too large to be sent at once.
-    fn read_resource(&self, json: &str) -> Result<ReadResourceRet, ErrorBody> {
-        let request: ReadResourceReq = request::decode(json)?;
-        let page = self.machine.shelf.read(&request.uri, Instant::now()).map_err(|e| unreadable(&e))?;
-        Ok(ReadResourceRet { contents: page.contents, req_id: request.req_id })
+    async fn get_desktop(&self, json: &str) -> Result<GetDesktopRet, ErrorBody> {
+        let request: GetDesktopReq = request::decode(json)?;
+        let desktops = self.machine.desktop(request.desktop_size, request.window.as_deref()).await;
+        Ok(GetDesktopRet { desktops, req_id: request.req_id })
     }
-}
 
-fn unreadable(error: &ShelfError) -> ErrorBody {
-    let code = match error {
-        ShelfError::BadUri(_) => ErrorCode::BadRequest,
-        ShelfError::Unknown(_) | ShelfError::NoSuchPart { .. } | ShelfError::OutOfRange { .. } => ErrorCode::NotFound,
-    };
-    ErrorBody::new(code, error.to_string())
+    async fn get_finder(&self, json: &str) -> Result<GetFinderRet, ErrorBody> {
+        self.machine.finder(request::decode(json)?).await
+    }
+
+    async fn get_resources(&self, json: &str) -> Result<GetResourcesRet, ErrorBody> {
+        self.machine.resources(request::decode(json)?).await
+    }
+
+    async fn read_resource(&self, json: &str) -> Result<ReadResourceRet, ErrorBody> {
+        self.machine.read_resource(request::decode(json)?).await
+    }
+
+    async fn get_dpe(&self, json: &str) -> Result<GetDpeRet, ErrorBody> {
+        self.machine.dpe(request::decode(json)?).await
+    }
 }
 
 fn answer_of(result: &CallToolResult) -> Result<Answer, ErrorBody> {

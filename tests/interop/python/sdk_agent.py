@@ -37,6 +37,10 @@ class Agent:
         self.url, self.office, self.name = url, office, name
         provider = DefaultAgentAuthProvider(agent_id=name, office_id=office)
         self.client = AsyncSMCPAgentClient(auth_provider=provider, event_handler=Handler())
+        # What the SDK does with a Desktop that it fetched by itself is to log it.
+        self.client.process_desktop_response = lambda answer, computer: happened(
+            "desktop_received", computer=computer, desktops=answer["desktops"]
+        )
 
     async def connect(self, transports, path="socket.io", version=None):
         if version is not None:
@@ -70,6 +74,13 @@ class Agent:
     async def call(self, computer, tool, params, timeout=60):
         result = await self.client.emit_tool_call(computer, tool, params, timeout)
         return {"result": result.model_dump(mode="json", by_alias=True)}
+
+    async def desktop(self, computer, size=None, window=None):
+        answer = await self.client.get_desktop_from_computer(computer, size=size, window=window, timeout=60)
+        return {"desktops": answer["desktops"]}
+
+    async def resources(self, computer, server, cursor=None):
+        return {"page": await self.client.get_resources(computer, server, cursor, timeout=60)}
 
     async def skills(self, computer):
         return {"skills": (await self.client.get_skills(computer, timeout=60))["skills"]}

@@ -8,7 +8,9 @@ use tokio::sync::Notify;
 
 use super::diagnose::{Patient, Ward, diagnose};
 use super::{Diagnosis, Grade, runs_some_unasked};
+use crate::catalogue::Catalogue;
 use crate::config::ComputerConfig;
+use crate::dpe::{ResolutionLimits, Resolutions};
 use crate::inputs::{InputSources, Inputs};
 use crate::servers::log::LogSource;
 use crate::servers::process::family::Family;
@@ -111,6 +113,8 @@ pub async fn of_file(
         tokens: options.tokens,
         limits: options.limits,
         changed: Notify::new(),
+        catalogue: Catalogue::default(),
+        documents: Resolutions::new(None, ResolutionLimits::default()),
     });
     let servers = Servers::new(surroundings.clone());
     let examine = async |config: &a2c_protocol::config::McpServerConfig| {

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use a2c_protocol::config::REDACTED;
+use a2c_protocol::context::Resource;
 use a2c_protocol::tool::CallToolResult;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -106,8 +107,9 @@ impl Secrets {
     }
 
     /// Takes them out of every text of a value. Most results hold none: that is found out first, and fast.
-    fn scrub(&self, value: &mut Value) {
+    pub(crate) fn scrub(&self, value: &mut Value) {
         match value {
+            _ if self.0.sorted.is_empty() => {}
             Value::String(text) if self.may_be_in(text) => *text = self.hide(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.scrub(item)),
             Value::Object(fields) => fields.values_mut().for_each(|field| self.scrub(field)),
@@ -122,6 +124,23 @@ impl Secrets {
         }
         result.content.iter_mut().chain(&mut result.structured_content).for_each(|value| self.scrub(value));
         result.meta.values_mut().chain(result.extra.values_mut()).for_each(|value| self.scrub(value));
+    }
+
+    /// Takes them out of what a resource says about itself.
+    pub(crate) fn scrub_resource(&self, resource: &mut Resource) {
+        if self.0.sorted.is_empty() {
+            return;
+        }
+        let Resource { uri, name, title, description, mime_type, size: _, annotations: _, meta, extra } = resource;
+        for text in
+            [Some(uri), Some(name), title.as_mut(), description.as_mut(), mime_type.as_mut()].into_iter().flatten()
+        {
+            if self.may_be_in(text) {
+                *text = self.hide(text);
+            }
+        }
+        meta.iter_mut().flat_map(|meta| meta.values_mut()).for_each(|value| self.scrub(value));
+        extra.values_mut().for_each(|value| self.scrub(value));
     }
 
     /// Whether one of them stands in a text as it is, or in base64.

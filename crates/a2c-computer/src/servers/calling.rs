@@ -28,22 +28,29 @@ pub(crate) struct McpCall<'a> {
     pub(crate) trace: Option<TraceContext>,
 }
 
-/// Why a call has no result.
-#[derive(Debug)]
+/// Why a request has no answer that is of use.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CallFailure {
     /// The server does not run.
+    #[error("the server is not running")]
     NotRunning,
     /// The time was over; the server was told to stop.
+    #[error("the server did not answer in time")]
     Timeout,
     /// The server reported no progress for so long; it was told to stop.
+    #[error("the server reported no progress for {} s", .0.as_secs_f64())]
     Idle(Duration),
     /// The caller gave up; the server was told to stop.
+    #[error("it was cancelled")]
     Cancelled,
     /// The server wants somebody else than us.
+    #[error("{0}")]
     Unauthorised(Refusal),
     /// The server answered with an error.
+    #[error("the server answered: {}", .0.message)]
     Refused(ErrorData),
     /// The server went away, or its answer is none.
+    #[error("{0}")]
     Failed(String),
 }
 
@@ -69,7 +76,7 @@ impl Server {
     }
 
     /// The connection, as soon as it is there; `None` where it will not be soon.
-    async fn live(&self) -> Option<Live> {
+    pub(super) async fn live(&self) -> Option<Live> {
         let mut status = self.shared.status.subscribe();
         loop {
             if let Some(live) = self.shared.live() {
@@ -112,6 +119,20 @@ async fn ask(
         params.set_traceparent(&trace.to_string());
     }
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    match exchange(live, request, deadline, idle, cancel).await? {
+        ServerResult::CallToolResult(result) => Ok(result),
+        _ => Err(CallFailure::Failed("the server's answer is not a tool result".into())),
+    }
+}
+
+/// Sends a request and waits for its answer. A server that is not waited for any more is told so.
+pub(super) async fn exchange(
+    live: &Live,
+    request: ClientRequest,
+    deadline: Instant,
+    idle: Option<Duration>,
+    cancel: &CancellationToken,
+) -> Result<ServerResult, CallFailure> {
     let handle = tokio::select! {
         sent = live.peer.send_cancellable_request(request, PeerRequestOptions::no_options()) => sent.map_err(failed)?,
         () = sleep_until(deadline) => return Err(CallFailure::Timeout),
@@ -122,9 +143,7 @@ async fn ask(
     let given_up = tokio::select! {
         answer = rx => {
             return match answer {
-                Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
-                Ok(Ok(_)) => Err(CallFailure::Failed("the server's answer is not a tool result".into())),
-                Ok(Err(e)) => Err(failed(e)),
+                Ok(answer) => answer.map_err(failed),
                 Err(_) => Err(CallFailure::Failed("the server went away before it answered".into())),
             };
         }

@@ -6,15 +6,18 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, PingRequest, ProgressNotificationParam, Tool,
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, PingRequest, ProgressNotificationParam,
+    ResourceUpdatedNotificationParam, Tool,
 };
 use rmcp::service::NotificationContext;
 use rmcp::transport::Transport;
 use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt as _};
 use tokio_util::sync::CancellationToken;
 
+use super::following::follow;
 use super::paging::{self, PagingError};
 use super::progress::ProgressBoard;
+use super::resources::Abilities;
 use super::server::{Live, Shared};
 use super::state::Happening;
 use super::upstream;
@@ -49,12 +52,14 @@ where
         },
         () = stop.cancelled() => return Ok(()),
     };
-    tracing::info!(server = shared.name, tools = tools.len(), "MCP server ready");
+    tracing::info!(server = &*shared.name, tools = tools.len(), "MCP server ready");
     shared.log.remark(&format!("ready, with {} tools", tools.len()));
     warn_of_typos(shared, &tools);
     shared.put_tools(tools);
     let peer = service.peer().clone();
-    shared.put_live(Some(Live { peer: peer.clone(), progress }));
+    let live = Live { peer: peer.clone(), progress };
+    shared.followed.begin(Abilities::of(&peer));
+    shared.put_live(Some(live.clone()));
     shared.happened(Happening::Well);
 
     let end = service.cancellation_token();
@@ -62,6 +67,7 @@ where
     tokio::select! {
         _ = &mut running => Err("it hung up".into()),
         never = refresh(shared, &peer) => match never {},
+        never = follow(shared, &live) => match never {},
         () = watch(shared, &peer) => Err("it does not answer any more".into()),
         () = stop.cancelled() => {
             end.cancel();
@@ -74,7 +80,7 @@ where
 fn warn_of_typos(shared: &Shared, tools: &[Tool]) {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
     for rule in gate::unmatched(&shared.config(), &names) {
-        tracing::warn!(server = shared.name, tool = rule, "the configuration names a tool that is not there");
+        tracing::warn!(server = &*shared.name, tool = rule, "the configuration names a tool that is not there");
     }
 }
 
@@ -92,6 +98,18 @@ impl ClientHandler for Client {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         if let Some(shared) = self.shared.upgrade() {
             shared.list_changed.notify_one();
+        }
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.followed.list_changed();
+        }
+    }
+
+    async fn on_resource_updated(&self, updated: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.followed.updated(&shared, &updated.uri);
         }
     }
 
@@ -123,7 +141,7 @@ async fn refresh(shared: &Shared, peer: &Peer<RoleClient>) -> Infallible {
 fn unwell(shared: &Shared, reason: &str) {
     // A server's own words may be in it.
     let reason = &shared.concealed().from_logs.hide(reason);
-    tracing::warn!(server = shared.name, reason, "MCP server is not well");
+    tracing::warn!(server = &*shared.name, reason, "MCP server is not well");
     shared.log.remark(reason);
     shared.happened(Happening::Unwell(reason.to_owned()));
 }

@@ -6,10 +6,12 @@
 mod backoff;
 pub(crate) mod calling;
 mod conversation;
+mod following;
 pub(crate) mod log;
 pub(crate) mod paging;
 pub(crate) mod process;
 mod progress;
+pub(crate) mod resources;
 pub(crate) mod server;
 pub(crate) mod state;
 mod supervisor;
@@ -22,6 +24,8 @@ use std::time::Duration;
 use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Notify;
 
+use crate::catalogue::Catalogue;
+use crate::dpe::Resolutions;
 use crate::inputs::Inputs;
 use process::family::Family;
 use process::guardian::Guardian;
@@ -42,6 +46,10 @@ pub(crate) struct Surroundings {
     pub(crate) limits: ServerLimits,
     /// Rung when a state, a tool list or a rule is not what it was.
     pub(crate) changed: Notify,
+    /// What the servers have to show.
+    pub(crate) catalogue: Catalogue,
+    /// Documents that were resolved to URLs.
+    pub(crate) documents: Resolutions,
 }
 
 /// How patient a Computer is with its servers.
@@ -51,6 +59,8 @@ pub struct ServerLimits {
     pub start: Duration,
     /// How long a call may go without a word of progress, within the Agent's own limit; `None` for as long as that.
     pub idle: Option<Duration>,
+    /// How long a window of the Desktop may take to be read.
+    pub window: Duration,
     /// How the health of a server that runs is checked.
     pub health: Health,
 }
@@ -69,7 +79,7 @@ pub struct Health {
 impl Default for ServerLimits {
     fn default() -> Self {
         let health = Health { every: Duration::from_secs(30), limit: Duration::from_secs(10), misses: 3 };
-        Self { start: Duration::from_secs(60), idle: None, health }
+        Self { start: Duration::from_secs(60), idle: None, window: Duration::from_secs(5), health }
     }
 }
 
@@ -123,17 +133,23 @@ impl Servers {
         servers.iter().flatten().map(|(name, server)| (name.clone(), server.clone())).collect()
     }
 
-    /// Waits until every server is ready, or is known not to be, and says from time to time for whom it waits.
+    /// Waits until every server is ready and its resources are known, or is known not to be, and says from time to time
+    /// for whom it waits.
     pub(crate) async fn settled(&self) {
         let servers = self.all();
         let all = async {
             for (_, server) in &servers {
-                server.settled().await;
+                server.known().await;
             }
         };
         let mut all = std::pin::pin!(all);
         while tokio::time::timeout(NOTICE, &mut all).await.is_err() {
-            tracing::info!(servers = self.names_starting().join(", "), "still waiting for MCP servers to start");
+            match self.names_starting() {
+                starting if starting.is_empty() => {
+                    tracing::info!("still waiting for MCP servers to list their resources")
+                }
+                starting => tracing::info!(servers = starting.join(", "), "still waiting for MCP servers to start"),
+            }
         }
     }
 

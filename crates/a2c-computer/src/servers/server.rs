@@ -12,8 +12,10 @@ use rmcp::model::Tool;
 use rmcp::{Peer, RoleClient};
 use tokio::sync::{Notify, watch};
 
+use super::following::Followed;
 use super::log::ServerLog;
 use super::progress::ProgressBoard;
+use super::resources::Abilities;
 use super::state::{Happening, ServerState};
 use super::{Surroundings, supervisor};
 use crate::inputs::Secrets;
@@ -26,7 +28,7 @@ pub(crate) struct Server {
 
 /// What the supervisor and the handle share.
 pub(crate) struct Shared {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     rules: RwLock<Rules>,
     pub(super) wish: watch::Sender<Wish>,
     pub(super) status: watch::Sender<Status>,
@@ -42,6 +44,8 @@ pub(crate) struct Shared {
     pub(super) in_doubt: Notify,
     pub(super) calls_running: AtomicUsize,
     pub(super) counts: Counts,
+    /// What is known of its resources.
+    pub(super) followed: Followed,
 }
 
 /// What the owner says about a server.
@@ -121,7 +125,7 @@ impl Server {
         };
         let status = Status { state, turn: 0, since: SystemTime::now(), restarts: 0, retry_at: None };
         let shared = Arc::new(Shared {
-            name: config.name.clone(),
+            name: config.name.as_str().into(),
             rules: RwLock::new(Rules::new(config)),
             wish: watch::Sender::new(Wish { mode, turn: 0 }),
             status: watch::Sender::new(status),
@@ -134,12 +138,13 @@ impl Server {
             in_doubt: Notify::new(),
             calls_running: AtomicUsize::new(0),
             counts: Counts::default(),
+            followed: Followed::default(),
         });
         let (supervising, watched) = (tokio::spawn(supervisor::supervise(shared.clone())), shared.clone());
         tokio::spawn(async move {
             if let Err(defect) = supervising.await {
                 // Whoever waits for the end of the server must not wait for ever.
-                tracing::error!(server = watched.name, %defect, "the supervisor of an MCP server is gone");
+                tracing::error!(server = &*watched.name, %defect, "the supervisor of an MCP server is gone");
                 watched.put_live(None);
                 watched.happened(Happening::Dismissed);
             }
@@ -177,6 +182,11 @@ impl Server {
         self.shared.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What it can do with resources, as it last said.
+    pub(crate) fn abilities(&self) -> Abilities {
+        self.shared.followed.abilities()
+    }
+
     /// What it wrote, and what happened to it.
     pub(crate) fn log(&self) -> &Arc<ServerLog> {
         &self.shared.log
@@ -194,6 +204,14 @@ impl Server {
             |status: &Status| status.turn >= turn && status.state.is_settled() || status.state == ServerState::Stopped;
         // An error means that the supervisor is gone, and with it the reason to wait.
         let _ = self.shared.status.subscribe().wait_for(settled).await;
+    }
+
+    /// Waits until it is settled and, where it runs, its resources are known.
+    pub(crate) async fn known(&self) {
+        self.settled().await;
+        if self.state().is_running() {
+            self.shared.followed.known().await;
+        }
     }
 
     /// Replaces the owner's rules; the server goes on running.
@@ -276,18 +294,23 @@ impl Shared {
 
     /// Where a change of the state changes what is offered, everybody who shows tools learns of it.
     fn move_on(&self, turn: Option<u64>, happening: Happening, retry_at: Option<SystemTime>) {
-        let mut is_wanted_otherwise = false;
+        let (mut is_wanted, mut is_wanted_otherwise) = (true, false);
         self.status.send_if_modified(|status| {
             let state = status.state.after(happening);
             let turn = turn.unwrap_or(status.turn);
             if (&status.state, status.turn) == (&state, turn) {
                 return false;
             }
-            tracing::debug!(server = self.name, state = state.word(), "MCP server state");
-            is_wanted_otherwise = state.is_wanted() != status.state.is_wanted();
+            tracing::debug!(server = &*self.name, state = state.word(), "MCP server state");
+            is_wanted = state.is_wanted();
+            is_wanted_otherwise = is_wanted != status.state.is_wanted();
             *status = Status { state, turn, since: SystemTime::now(), retry_at, ..status.clone() };
             true
         });
+        if !is_wanted {
+            self.surroundings.catalogue.forget(&self.name);
+            self.surroundings.documents.forget(&self.name);
+        }
         if is_wanted_otherwise {
             self.surroundings.changed.notify_one();
         }
@@ -315,7 +338,14 @@ impl Shared {
     }
 
     pub(super) fn put_live(&self, live: Option<Live>) {
-        *self.live.write().unwrap_or_else(PoisonError::into_inner) = live;
+        let is_over = live.is_none();
+        let before = std::mem::replace(&mut *self.live.write().unwrap_or_else(PoisonError::into_inner), live);
+        if is_over {
+            self.followed.ended();
+        }
+        if is_over && before.is_some() {
+            self.surroundings.catalogue.disconnected(&self.name);
+        }
     }
 
     /// Takes over a fresh list.

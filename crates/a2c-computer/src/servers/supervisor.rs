@@ -74,7 +74,7 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
 
 fn failed(shared: &Shared, reason: String, pause: Option<Duration>) {
     let again = pause.map(|pause| format!(" Starting it again in {:.1} s.", pause.as_secs_f64())).unwrap_or_default();
-    tracing::error!(server = shared.name, reason, "MCP server failed.{again}");
+    tracing::error!(server = &*shared.name, reason, "MCP server failed.{again}");
     shared.log.remark(&format!("failed: {reason}"));
     shared.failed(reason, pause.map(|pause| SystemTime::now() + pause));
 }
@@ -108,7 +108,7 @@ async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
     };
     let secrets = &filled.secrets;
     shared.conceal(Concealed { from_logs: secrets.clone(), from_results: filled.credentials.clone() });
-    tracing::info!(server = shared.name, "starting MCP server");
+    tracing::info!(server = &*shared.name, "starting MCP server");
     shared.log.remark("starting");
     let outcome = match &filled.transport {
         McpTransport::Stdio(stdio) => {

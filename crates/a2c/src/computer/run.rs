@@ -81,6 +81,10 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     idle_timeout: Option<u64>,
 
+    /// How long a window of the Desktop may take to be read; one that takes longer is left out.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=25))]
+    window_timeout: u64,
+
     /// How large a result may be to be sent at once; the Agent reads a larger one page by page.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(4096..=1 << 30))]
     max_result: Option<u64>,
@@ -189,6 +193,7 @@ fn options(args: &RunArgs, seat: &Seat, says: ComputerConfig) -> Result<Computer
     }
     options.limits.start = Duration::from_secs(args.start_timeout);
     options.limits.idle = args.idle_timeout.map(Duration::from_secs);
+    options.limits.window = Duration::from_secs(args.window_timeout);
     if let Some(limit) = args.max_result {
         options.max_result = usize::try_from(limit)?;
     }

@@ -40,14 +40,14 @@ fn check(script: &str, connection: &Value, transport: &str) {
     let desk = hub.place.computer("o", "desk", "auto");
     assert_eq!(agent.event("enter_office")["data"], json!({"office_id": "o", "computer": "desk"}));
     let received = agent.event("tools_received");
-    assert_eq!((&received["computer"], &received["tools"]), (&json!("desk"), &json!(["add", "echo", "wait"])));
+    assert_eq!((&received["computer"], &received["tools"]), (&json!("desk"), &json!(["add", "echo", "note", "wait"])));
     let computers = agent.ask("computers", json!({}))["computers"].take();
     assert_eq!(field(&computers, "name"), ["desk"]);
     assert_eq!((&computers[0]["role"], &computers[0]["office_id"]), (&json!("computer"), &json!("o")));
     assert_eq!(computers[0]["a2c_version"], "0.2.0");
 
     let tools = agent.ask("tools", json!({"computer": "desk"}))["tools"].take();
-    assert_eq!(field(&tools, "name"), ["add", "echo", "wait"]);
+    assert_eq!(field(&tools, "name"), ["add", "echo", "note", "wait"]);
     let echo = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "echo").unwrap();
     assert_eq!(echo["description"], "Gives the text back.");
     assert_eq!(echo["params_schema"]["required"], json!(["text"]));
@@ -61,6 +61,7 @@ fn check(script: &str, connection: &Value, transport: &str) {
     assert!(failed);
     assert_eq!(code, 4001);
 
+    context(&mut agent);
     unknown_computer(&mut agent);
 
     // An office has one Agent.
@@ -86,6 +87,25 @@ fn call(agent: &mut Sdk, tool: &str, params: &Value) -> (bool, String, Value) {
     let result = &outcome["result"];
     let text = result["content"][0]["text"].as_str().unwrap().to_owned();
     (result["isError"] == true, text, result["_meta"]["error_code"].clone())
+}
+
+/// The SDK sees our Desktop, is told when it changes, and lists our resources.
+fn context(agent: &mut Sdk) {
+    let (desk, note) = (json!({"computer": "desk"}), "window://a2c.sample/note");
+    let desktops = agent.ask("desktop", desk)["desktops"].take();
+    assert!(desktops[0].as_str().unwrap().starts_with(note), "{desktops}");
+    assert_eq!(agent.ask("desktop", json!({"computer": "desk", "size": 0}))["desktops"], json!([]));
+    call(agent, "note", &json!({"text": "grüße"}));
+    let received = agent.event("desktop_received");
+    let expected = json!([format!("{note}\n\ngrüße")]);
+    assert_eq!((&received["computer"], &received["desktops"]), (&json!("desk"), &expected));
+    assert_eq!(agent.ask("desktop", json!({"computer": "desk", "window": note}))["desktops"], expected);
+
+    let page = agent.ask("resources", json!({"computer": "desk", "server": "sample"}))["page"].take();
+    assert_eq!(field(&page["resources"], "uri"), ["dpe://a2c.sample", "dpe://a2c.sample/handbook", note]);
+    assert_eq!(page["resources"][2]["_meta"]["page_count"], 3);
+    let refused = agent.fail("resources", json!({"computer": "desk", "server": "nobody"}));
+    assert_eq!((&refused["raised"], &refused["fields"]["code"]), (&json!("SMCPProtocolError"), &json!(404)));
 }
 
 /// Each call of the SDK has its own way to tell the 404.

@@ -37,7 +37,7 @@ fn check(transport: &str) {
     // Each of these Agents has left before the next comes, or that one would be refused.
     let (ok, tools) = place.ask("o", transport, &["tools", "desk"]);
     assert!(ok, "{tools}");
-    assert_eq!(field(&tools["tools"], "name"), ["add", "echo", "wait"]);
+    assert_eq!(field(&tools["tools"], "name"), ["add", "echo", "note", "wait"]);
 
     let (ok, echoed) = place.ask("o", transport, &["call", "desk", "echo", r#"{"text": "grüße 🌍"}"#]);
     assert!(ok, "{echoed}");
@@ -68,7 +68,7 @@ async fn our_agent_follows_an_office_of_the_sdk_server() {
     let desk = place.computer("o", "desk", "auto");
     let change = OfficeChange::of("o", Role::Computer, "desk");
     assert_eq!(news(&mut told, office).await, Notification::EnterOffice(change.clone()));
-    assert_eq!(tool_names(&agent, "desk").await, ["add", "echo", "wait"]);
+    assert_eq!(tool_names(&agent, "desk").await, ["add", "echo", "note", "wait"]);
     let config = agent.config("desk").await.unwrap();
     assert_eq!(config.servers.keys().collect::<Vec<_>>(), ["sample"]);
 

@@ -1,0 +1,347 @@
+//! The catalogue: what the servers of a Computer have to show, kept current, so that no request has to ask them.
+//!
+//! A server's task lists its resources page by page into a [`Listing`]; documents that say enough about themselves are
+//! shown at once, others are handed out as [`Job`]s to be read first. What the server tells later changes single entries.
+//! Who shows Desktop or Finder is told by a bell when there is something new to see.
+
+mod hosts;
+mod listing;
+mod reads;
+mod refresh;
+mod shelf;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use a2c_protocol::context::Resource;
+use a2c_protocol::uri::{DpeLevel, DpeUri, WindowUri};
+use futures_util::FutureExt as _;
+use serde_json::Value;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::desktop::ListedWindow;
+use crate::finder::{Declared, FinderIndex, FinderView};
+use hosts::Hosts;
+pub(crate) use listing::Listing;
+pub(crate) use reads::Job;
+use reads::Reason;
+pub(crate) use shelf::CataloguedWindow;
+use shelf::Shelf;
+
+/// How many documents are read at a time to know what they are, over all servers.
+const READS: usize = 32;
+
+/// What all servers have to show.
+pub(crate) struct Catalogue {
+    state: Mutex<State>,
+    /// Who reads a document to know what it is holds one of these.
+    pub(crate) reading: Semaphore,
+    /// Rung when the Desktop is not what it was.
+    pub(crate) desktop_changed: Notify,
+    /// Rung when the Finder is not what it was.
+    pub(crate) finder_changed: Notify,
+}
+
+impl Default for Catalogue {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            reading: Semaphore::new(READS),
+            desktop_changed: Notify::new(),
+            finder_changed: Notify::new(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    shelves: BTreeMap<Arc<str>, Shelf>,
+    hosts: Hosts,
+    finder: FinderIndex,
+}
+
+/// Why a document could not be read.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// The server says that it is not there.
+    Missing(String),
+    /// Something else.
+    Failed(String),
+}
+
+/// What a server's news means for who follows it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Consequence {
+    Nothing,
+    /// A document is to be read.
+    Read,
+    /// Everything is to be listed again.
+    List,
+}
+
+impl Catalogue {
+    /// Takes in a page of a server's list.
+    pub(crate) fn take_page(&self, server: &Arc<str>, listing: &mut Listing, page: Vec<Resource>) {
+        for resource in page {
+            let Some(declared) = listing.add(resource, server) else { continue };
+            // One at a time: whoever asks meanwhile need not wait for the whole page.
+            self.state().document_listed(server, listing, declared);
+        }
+    }
+
+    /// The list is at its end: what is not in it is gone. Gives what to subscribe to.
+    pub(crate) fn finish(&self, server: &Arc<str>, mut listing: Listing) -> Arc<HashSet<Box<str>>> {
+        let to_follow = Arc::new(listing.to_subscribe());
+        let mut state = self.state();
+        let gone: Vec<String> =
+            state.finder.uris(server).filter(|uri| !listing.has_document(uri)).map(Into::into).collect();
+        for uri in &gone {
+            state.finder.remove(server, uri);
+        }
+        let shelf = state.shelves.entry(server.clone()).or_default();
+        shelf.reads.retain(|uri| listing.has_document(uri));
+        let windows = windows(server, &listing.windows, shelf);
+        let windows_differ = shelf.windows != windows;
+        shelf.windows = windows;
+        shelf.others = std::mem::take(&mut listing.others);
+        shelf.to_follow = to_follow.clone();
+        let old = std::mem::replace(&mut shelf.hosts, std::mem::take(&mut listing.hosts));
+        let new = shelf.hosts.clone();
+        let clashes = state.hosts.change(server, &old, &new);
+        drop(state);
+        for clash in clashes {
+            let (host, first, second) = (clash.host, clash.first, clash.second);
+            tracing::warn!(host, %first, %second, "two MCP servers use the same host in their URIs; the first one answers");
+        }
+        if listing.too_many > 0 {
+            tracing::warn!(%server, too_many = listing.too_many, "it lists more windows than are shown");
+        }
+        if windows_differ {
+            self.desktop_changed.notify_one();
+        }
+        if listing.documents_differ || !gone.is_empty() {
+            self.finder_changed.notify_one();
+        }
+        if !windows_differ && !listing.documents_differ && gone.is_empty() {
+            tracing::debug!(%server, "its list of resources has changed nothing that is shown");
+        }
+        to_follow
+    }
+
+    /// A resource changed, says its server.
+    pub(crate) fn updated(&self, server: &Arc<str>, uri: &str) -> Consequence {
+        if WindowUri::parse(uri).is_ok() {
+            self.desktop_changed.notify_one();
+            return Consequence::Nothing;
+        }
+        let Ok(dpe) = DpeUri::parse(uri) else { return Consequence::Nothing };
+        self.finder_changed.notify_one();
+        if *dpe.uri.level() == DpeLevel::Catalogue {
+            return Consequence::List;
+        }
+        // The document as it was listed, or as it would be if somebody else had written it.
+        let document = dpe.uri.document().map(|document| document.to_string());
+        let mut state = self.state();
+        for uri in [Some(uri.to_owned()), document].into_iter().flatten() {
+            if state.document_changed(server, &uri) {
+                return Consequence::Read;
+            }
+        }
+        Consequence::Nothing
+    }
+
+    /// The next document of a server that has to be read.
+    pub(crate) fn next_read(&self, server: &str) -> Option<Job> {
+        self.state().shelves.get_mut(server)?.reads.next()
+    }
+
+    /// A document was read: its level 1, or why not. Whether it is to be read again.
+    pub(crate) fn read(&self, server: &Arc<str>, job: &Job, outcome: Result<Value, Unread>) {
+        if self.state().document_read(server, job, outcome) {
+            self.finder_changed.notify_one();
+        }
+    }
+
+    /// A server has a new connection: what is known of it may be old.
+    pub(crate) fn connected(&self, server: &Arc<str>) {
+        if let Some(shelf) = self.state().shelves.get_mut(server) {
+            shelf.reads.start_over();
+            self.windows_come_or_go(shelf);
+        }
+    }
+
+    /// A server's connection is over. Its windows cannot be read for now.
+    pub(crate) fn disconnected(&self, server: &Arc<str>) {
+        if let Some(shelf) = self.state().shelves.get(server) {
+            self.windows_come_or_go(shelf);
+        }
+    }
+
+    fn windows_come_or_go(&self, shelf: &Shelf) {
+        if !shelf.windows.is_empty() {
+            self.desktop_changed.notify_one();
+        }
+    }
+
+    /// A server is not wanted any more.
+    pub(crate) fn forget(&self, server: &Arc<str>) {
+        let mut state = self.state();
+        if state.finder.remove_server(server) > 0 {
+            self.finder_changed.notify_one();
+        }
+        if let Some(shelf) = state.shelves.remove(server) {
+            self.windows_come_or_go(&shelf);
+            state.hosts.change(server, &shelf.hosts, &Default::default());
+        }
+    }
+
+    /// The windows, in the order of the servers' names and of their lists; with `only`, those of exactly this URI.
+    pub(crate) fn windows(&self, only: Option<&str>) -> Vec<Arc<CataloguedWindow>> {
+        let state = self.state();
+        let all = state.shelves.values().flat_map(|shelf| &shelf.windows);
+        let is_meant =
+            |window: &&Arc<CataloguedWindow>| only.is_none_or(|uri| window.listed_uri == uri || window.uri == uri);
+        all.filter(is_meant).cloned().collect()
+    }
+
+    /// All documents, as they are now.
+    pub(crate) fn finder(&self) -> FinderView {
+        self.state().finder.view()
+    }
+
+    /// Who answers for a host.
+    pub(crate) fn server_of_host(&self, host: &str) -> Option<Arc<str>> {
+        self.state().hosts.server_of(host)
+    }
+
+    /// The first server that lists a URI, in the order of their names.
+    pub(crate) fn server_listing(&self, uri: &str) -> Option<Arc<str>> {
+        let state = self.state();
+        let lists = |shelf: &Shelf| shelf.others.contains(uri) || shelf.windows.iter().any(|w| w.listed_uri == uri);
+        state.shelves.iter().find(|(_, shelf)| lists(shelf)).map(|(server, _)| server.clone())
+    }
+
+    /// What is known of a document, as a resource.
+    pub(crate) fn document(&self, server: &str, uri: &str) -> Option<Resource> {
+        self.state().finder.get(server, uri).map(refresh::as_resource)
+    }
+
+    /// Whether a server tells us when this document changes.
+    pub(crate) fn is_followed(&self, server: &str, uri: &str, host: &str) -> bool {
+        let state = self.state();
+        let Some(shelf) = state.shelves.get(server) else { return false };
+        let level_zero = [format!("dpe://{host}"), format!("dpe://{host}/")];
+        shelf.to_follow.contains(uri) || level_zero.iter().any(|zero| shelf.to_follow.contains(zero.as_str()))
+    }
+
+    /// Nobody has seen anything yet: what there is now is no news.
+    pub(crate) fn all_is_known(&self) {
+        for bell in [&self.desktop_changed, &self.finder_changed] {
+            let _ = bell.notified().now_or_never();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change under the lock is made of steps that leave nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// A document was listed: it is shown, or is to be read first.
+    fn document_listed(&mut self, server: &Arc<str>, listing: &mut Listing, declared: Declared) {
+        if declared.is_complete() {
+            if let Ok(summary) = declared.complete() {
+                listing.documents_differ |= self.finder.put(&summary);
+            }
+            return;
+        }
+        let (uri, declared) = (declared.uri().to_owned(), Box::new(declared));
+        let shelf = self.shelves.entry(server.clone()).or_default();
+        match self.finder.get(server, &uri) {
+            // It was read already; what the list says about it may be new.
+            Some(shown) if !listing.is_first() => {
+                if let Ok(summary) = declared.with_metadata(&refresh::as_level_one(&shown)) {
+                    listing.documents_differ |= self.finder.put(&summary);
+                }
+            }
+            None if shelf.reads.knows(&uri) && !listing.is_first() => {
+                if !shelf.reads.has_failed(&uri) {
+                    shelf.reads.declared(&uri, declared);
+                }
+            }
+            _ => shelf.reads.want(&uri, Reason::Undeclared(declared)),
+        }
+    }
+
+    /// A document changed. Whether it is to be read.
+    fn document_changed(&mut self, server: &Arc<str>, uri: &str) -> bool {
+        let is_shown = self.finder.get(server, uri).is_some();
+        let Some(shelf) = self.shelves.get_mut(server) else { return false };
+        if is_shown {
+            shelf.reads.want(uri, Reason::Changed);
+            return true;
+        }
+        shelf.reads.changed(uri)
+    }
+
+    /// Whether what is shown is not what it was.
+    fn document_read(&mut self, server: &Arc<str>, job: &Job, outcome: Result<Value, Unread>) -> bool {
+        let Some(shelf) = self.shelves.get_mut(server) else { return false };
+        let Some(reason) = shelf.reads.done(job) else { return false };
+        let uri = &*job.uri;
+        let problem = match (reason, outcome) {
+            (Reason::Undeclared(declared), Ok(level_one)) => match declared.clone().with_metadata(&level_one) {
+                Ok(summary) => return self.finder.put(&summary),
+                Err(incomplete) => {
+                    shelf.reads.failed(uri, declared);
+                    incomplete.to_string()
+                }
+            },
+            (Reason::Undeclared(declared), Err(Unread::Missing(problem) | Unread::Failed(problem))) => {
+                shelf.reads.failed(uri, declared);
+                problem
+            }
+            (Reason::Changed, Ok(level_one)) => {
+                let Some(shown) = self.finder.get(server, uri) else { return false };
+                return self.finder.put(&refresh::refreshed(shown, &level_one));
+            }
+            (Reason::Changed, Err(Unread::Missing(_))) => return self.finder.remove(server, uri),
+            (Reason::Changed, Err(Unread::Failed(problem))) => {
+                if shelf.may_warn() {
+                    tracing::warn!(%server, uri, problem, "a changed document cannot be read; it is shown as it was");
+                }
+                return false;
+            }
+        };
+        if shelf.may_warn() {
+            tracing::warn!(%server, uri, problem, "a document is left out of the Finder: it is not known what it is");
+        }
+        // It may have been shown for what it was in an earlier connection.
+        self.finder.remove(server, uri)
+    }
+}
+
+/// The windows of a list, with what is wrong about them told.
+fn windows(server: &Arc<str>, listed: &[Resource], shelf: &mut Shelf) -> Vec<Arc<CataloguedWindow>> {
+    shelf.listed_anew();
+    let mut windows = Vec::with_capacity(listed.len());
+    for resource in listed {
+        let Ok(window) = ListedWindow::of(resource) else { continue };
+        for warning in &window.warnings {
+            if shelf.may_warn() {
+                tracing::warn!(%server, uri = resource.uri, "{warning}");
+            }
+        }
+        windows.push(Arc::new(CataloguedWindow {
+            server: server.clone(),
+            listed_uri: resource.uri.clone(),
+            uri: window.uri,
+            priority: window.priority,
+            fullscreen: window.fullscreen,
+        }));
+    }
+    windows
+}

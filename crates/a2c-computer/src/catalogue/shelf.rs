@@ -1,0 +1,48 @@
+//! What is kept of one server's resources, apart from the documents that the Finder shows.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::reads::Reads;
+
+/// How many warnings about single resources one listing may cause; the rest is for who debugs.
+const WARNINGS: u32 = 20;
+
+/// What is kept of one server.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    /// In the order of its list.
+    pub(super) windows: Vec<Arc<CataloguedWindow>>,
+    /// What can be read besides.
+    pub(super) others: HashSet<Box<str>>,
+    pub(super) hosts: BTreeSet<String>,
+    pub(super) reads: Reads,
+    /// What it is to tell us about.
+    pub(super) to_follow: Arc<HashSet<Box<str>>>,
+    /// Warnings since the last listing.
+    warned: u32,
+}
+
+/// A window as its server lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CataloguedWindow {
+    pub(crate) server: Arc<str>,
+    /// As listed: what the server is asked for.
+    pub(crate) listed_uri: String,
+    /// Without what does not belong to its identity.
+    pub(crate) uri: String,
+    pub(crate) priority: f64,
+    pub(crate) fullscreen: bool,
+}
+
+impl Shelf {
+    /// Whether there is something to say still.
+    pub(super) fn may_warn(&mut self) -> bool {
+        self.warned = self.warned.saturating_add(1);
+        self.warned <= WARNINGS
+    }
+
+    pub(super) fn listed_anew(&mut self) {
+        self.warned = 0;
+    }
+}

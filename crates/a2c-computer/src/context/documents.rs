@@ -1,0 +1,79 @@
+//! Where a whole document can be fetched.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2c_protocol::context::{GetDpeReq, GetDpeRet};
+use a2c_protocol::seconds::Seconds;
+use a2c_protocol::uri::DpeDocumentUri;
+use a2c_protocol::{ErrorBody, ErrorCode};
+use serde_json::Value;
+
+use super::refusal::Asked;
+use super::resources::lacks;
+use crate::dpe::{DocumentReader, DpeFailure, ReadFailure, ResolveHint, Wanted};
+use crate::machine::Machine;
+use crate::servers::calling::CallFailure;
+use crate::servers::server::Server;
+
+/// How long a resolution may take where the Agent does not say: a little less than hubs wait.
+const LIMIT: Duration = Duration::from_secs(25);
+
+impl Machine {
+    /// Has a document resolved.
+    pub(crate) async fn dpe(&self, request: GetDpeReq) -> Result<GetDpeRet, ErrorBody> {
+        let GetDpeReq { agent, req_id, uri: asked, timeout, .. } = request;
+        let parsed = DpeDocumentUri::parse(&asked).map_err(|e| {
+            ErrorBody::new(ErrorCode::InvalidDpeUri, e.to_string()).with("uri", &*asked).with("reason", e.reason())
+        })?;
+        if !parsed.dropped.is_empty() {
+            tracing::warn!(uri = asked, "the query or fragment of a document's URI is dropped");
+        }
+        let uri = parsed.uri;
+        let text = uri.to_string();
+        let documents = &self.surroundings.documents;
+        if !documents.is_possible() {
+            return Err(DpeFailure::NoResolver.into_body(&text));
+        }
+        let host = uri.host().as_str();
+        let (name, server) = self.server_of_host(host, &text)?;
+        if server.state().is_running() && !server.abilities().subscribe {
+            return Err(lacks(&name, "resources.subscribe"));
+        }
+        let limit = timeout.map_or(LIMIT, |seconds| seconds.duration());
+        let wanted = Wanted {
+            uri: &uri,
+            listed: self.surroundings.catalogue.document(&name, &text),
+            hint: ResolveHint { mcp_server_name: name.to_string(), agent, req_id: req_id.clone() },
+            is_watched: self.surroundings.catalogue.is_followed(&name, &text, host),
+            limit,
+        };
+        let reader = Reader { server, name };
+        let resource = documents.resolve(wanted, &reader).await.map_err(|failure| failure.into_body(&text))?;
+        Ok(GetDpeRet { resource, req_id })
+    }
+}
+
+/// Reads from one server.
+#[derive(Clone)]
+struct Reader {
+    server: Arc<Server>,
+    name: Arc<str>,
+}
+
+impl DocumentReader for Reader {
+    async fn read(&self, uri: &str) -> Result<Vec<Value>, ReadFailure> {
+        // Others may wait for it longer than who asked first; nobody waits longer than this.
+        self.server.read(uri, Seconds::MAX.duration()).await.map_err(|failure| {
+            let is_answer = matches!(failure, CallFailure::Refused(_));
+            let dpe = a2c_protocol::uri::DpeUri::parse(uri).ok().map(|parsed| parsed.uri);
+            let body = Asked { server: &self.name, uri: Some(uri), dpe: dpe.as_ref() }.refusal(failure);
+            match body.code {
+                ErrorCode::DocumentNotFound | ErrorCode::PageOutOfRange | ErrorCode::ElementNotFound if is_answer => {
+                    ReadFailure::Missing(Box::new(body))
+                }
+                _ => ReadFailure::Unavailable(body.message),
+            }
+        })
+    }
+}

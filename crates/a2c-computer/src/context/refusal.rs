@@ -1,0 +1,162 @@
+//! What the failure of a server to list or read means to the Agent that asked.
+
+use a2c_protocol::uri::{DpeLevel, DpeUri};
+use a2c_protocol::{ErrorBody, ErrorCode};
+use rmcp::model::ErrorData;
+use serde_json::{Value, json};
+
+use crate::servers::calling::CallFailure;
+use crate::servers::upstream::RefusalKind;
+
+/// MCP: there is no such resource.
+const RESOURCE_NOT_FOUND: i32 = -32002;
+/// JSON-RPC: the parameters are wrong, a cursor for one.
+const INVALID_PARAMS: i32 = -32602;
+
+/// Whether a server says that what was to be read is not there.
+pub(crate) fn is_missing(error: &ErrorData) -> bool {
+    error.code.0 == RESOURCE_NOT_FOUND || matches!(code_of(error), Some(ErrorCode::DocumentNotFound))
+}
+
+/// What is asked of which server.
+pub(crate) struct Asked<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) uri: Option<&'a str>,
+    /// The URI, where it is one of a document.
+    pub(crate) dpe: Option<&'a DpeUri>,
+}
+
+impl Asked<'_> {
+    /// The failure, as the Agent is told of it.
+    pub(crate) fn refusal(&self, failure: CallFailure) -> ErrorBody {
+        let server = self.server;
+        let error = match failure {
+            // Why it does not run is for the owner: what a server writes may hold what nobody else should see.
+            CallFailure::NotRunning => {
+                ErrorBody::new(ErrorCode::Internal, format!("MCP server '{server}' is not running: try again later"))
+            }
+            CallFailure::Timeout | CallFailure::Idle(_) | CallFailure::Cancelled => {
+                ErrorBody::new(ErrorCode::Timeout, format!("MCP server '{server}' did not answer in time"))
+            }
+            CallFailure::Unauthorised(refusal) => {
+                let (code, what) = match refusal.kind {
+                    RefusalKind::Required => (ErrorCode::UpstreamAuthorizationRequired, "wants somebody to sign in"),
+                    RefusalKind::Failed => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
+                };
+                ErrorBody::new(code, format!("MCP server '{server}' {what}"))
+                    .with("auth_hint", json!({ "message": refusal.hint }))
+            }
+            CallFailure::Refused(error) => self.answered(&error),
+            CallFailure::Failed(reason) => {
+                ErrorBody::new(ErrorCode::Internal, format!("MCP server '{server}' failed: {reason}"))
+            }
+        };
+        let error = match self.uri {
+            Some(uri) if !error.fields.contains_key("uri") => error.with("uri", uri),
+            _ => error,
+        };
+        error.with_detail("mcp_server", server)
+    }
+
+    /// The server answered with an error of its own.
+    fn answered(&self, error: &ErrorData) -> ErrorBody {
+        let message = error.message.to_string();
+        if let Some(code) = code_of(error) {
+            let fields = error.data.as_ref().and_then(Value::as_object).into_iter().flatten();
+            let mut body = ErrorBody::new(code, message);
+            for (field, value) in fields.filter(|(field, _)| !RESERVED.contains(&field.as_str())) {
+                body = body.with(field, value.clone());
+            }
+            return self.named(body);
+        }
+        match (error.code.0, self.dpe.map(DpeUri::level)) {
+            (RESOURCE_NOT_FOUND, Some(level)) => {
+                let code = match level {
+                    DpeLevel::Catalogue | DpeLevel::Document { .. } => ErrorCode::DocumentNotFound,
+                    DpeLevel::Page { .. } => ErrorCode::PageOutOfRange,
+                    DpeLevel::Element { .. } => ErrorCode::ElementNotFound,
+                };
+                self.named(ErrorBody::new(code, message))
+            }
+            (RESOURCE_NOT_FOUND, None) => ErrorBody::new(ErrorCode::NotFound, message),
+            (INVALID_PARAMS, _) => ErrorBody::bad_request(message).with_detail("mcp_code", INVALID_PARAMS),
+            (code, _) => {
+                let server = self.server;
+                ErrorBody::new(ErrorCode::Internal, format!("MCP server '{server}' answered: {message}"))
+                    .with_detail("mcp_code", code)
+            }
+        }
+    }
+
+    /// The error with what it is about, where the server did not say so.
+    fn named(&self, error: ErrorBody) -> ErrorBody {
+        let Some(level) = self.dpe.map(DpeUri::level) else { return error };
+        let name = |error: ErrorBody, field: &str, value: Value| match error.fields.contains_key(field) {
+            true => error,
+            false => error.with(field, value),
+        };
+        let mut error = error;
+        if let Some(doc_ref) = level.doc_ref() {
+            error = name(error, "doc_ref", doc_ref.into());
+        }
+        match level {
+            DpeLevel::Page { index, .. } => name(error, "page_index", (*index).into()),
+            DpeLevel::Element { id, .. } => name(error, "element_id", id.as_str().into()),
+            DpeLevel::Catalogue | DpeLevel::Document { .. } => error,
+        }
+    }
+}
+
+/// Fields that the shape of an error has a use for.
+const RESERVED: [&str; 5] = ["code", "message", "details", "error", "req_id"];
+
+/// The protocol's own code in the error of a server: only those that are a server's to say.
+fn code_of(error: &ErrorData) -> Option<ErrorCode> {
+    let code = ErrorCode::from_number(error.data.as_ref()?.get("code")?.as_i64()?);
+    let is_theirs = matches!(
+        code,
+        ErrorCode::DocumentNotFound | ErrorCode::PageOutOfRange | ErrorCode::ElementNotFound | ErrorCode::DpeUriRule
+    );
+    is_theirs.then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(uri: &str, error: Value) -> Value {
+        let error: ErrorData = serde_json::from_value(error).unwrap();
+        let dpe = DpeUri::parse(uri).ok().map(|parsed| parsed.uri);
+        let asked = Asked { server: "docs", uri: Some(uri), dpe: dpe.as_ref() };
+        serde_json::to_value(asked.refusal(CallFailure::Refused(error))).unwrap()
+    }
+
+    #[test]
+    fn what_servers_say_reaches_the_agent_under_its_code() {
+        let check = |uri: &str, error: Value, code: u64, field: &str, value: Value| {
+            let told = told(uri, error.clone());
+            assert_eq!((&told["code"], &told[field]), (&code.into(), &value), "{uri} {error}: {told}");
+            assert_eq!(told["error"]["code"], told["code"]);
+            assert_eq!(told["details"]["mcp_server"], "docs");
+        };
+        let of = |code: i32, data: Value| json!({"code": code, "message": "no", "data": data});
+        check("dpe://h/d", of(-32002, json!({"code": 4201, "doc_ref": "d"})), 4201, "doc_ref", json!("d"));
+        check("dpe://h/d", of(0, json!({"code": 4201})), 4201, "doc_ref", json!("d"));
+        check(
+            "dpe://h/d/pages/9",
+            of(-32002, json!({"code": 4202, "page_index": 9, "page_count": 3})),
+            4202,
+            "page_count",
+            json!(3),
+        );
+        check("dpe://h/d/pages/9", of(-32002, Value::Null), 4202, "page_index", json!(9));
+        check("dpe://h/d/elements/x%20y", of(-32002, json!({})), 4203, "element_id", json!("x y"));
+        check("dpe://h/d", of(-32602, json!({"code": 4204, "rule": 5, "uri": "dpe://h/d"})), 4204, "rule", json!(5));
+        check("demo://x", of(-32002, Value::Null), 404, "uri", json!("demo://x"));
+        check("demo://x", of(-32602, Value::Null), 400, "message", json!("no"));
+        check("demo://x", of(0, Value::Null), 500, "message", json!("MCP server 'docs' answered: no"));
+        // A server must not pass its words off as the hub's or the Computer's.
+        check("demo://x", of(0, json!({"code": 401})), 500, "uri", json!("demo://x"));
+        check("dpe://h/d", of(0, json!({"code": 4201, "message": "x", "error": 1})), 4201, "message", json!("no"));
+    }
+}

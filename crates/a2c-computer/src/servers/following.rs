@@ -1,0 +1,289 @@
+//! Keeps the catalogue in step with one server, for as long as a conversation lasts: lists its resources, subscribes to
+//! them, and reads the documents about which the list does not say enough.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
+use serde_json::Value;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+
+use super::calling::CallFailure;
+use super::resources::{Abilities, list_page, read, subscribe};
+use super::server::{Live, Shared};
+use crate::catalogue::{Consequence, Job, Listing, Unread};
+use crate::context::refusal::is_missing;
+
+/// The least time between two listings that the server's notifications cause.
+const LIST_PAUSE: Duration = Duration::from_millis(250);
+
+/// How long one page of the list may take.
+const PAGE_LIMIT: Duration = Duration::from_secs(30);
+
+/// How many resources of one server are known, on how many pages, of how much text.
+const MAX_RESOURCES: usize = 1_000_000;
+const MAX_PAGES: usize = 100_000;
+
+/// The pause before a list is tried again that could not be had; it doubles.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LAST_RETRY: Duration = Duration::from_secs(60);
+
+/// How many subscriptions are asked for at a time, and how long one may take.
+const SUBSCRIPTIONS: usize = 16;
+const SUBSCRIBE_LIMIT: Duration = Duration::from_secs(10);
+
+/// How many documents of one server are read at a time, and how long one may take.
+const READS: usize = 8;
+const READ_LIMIT: Duration = Duration::from_secs(20);
+
+/// What a server's task and its conversation tell each other about its resources.
+pub(crate) struct Followed {
+    /// The server said that its list changed.
+    list_changed: Notify,
+    /// There is something to subscribe to, or not any more.
+    to_subscribe: Notify,
+    /// There is a document to read.
+    to_read: Notify,
+    abilities: RwLock<Abilities>,
+    /// How far the first look at its resources has come, over this connection.
+    first_look: watch::Sender<FirstLook>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct FirstLook {
+    listed: bool,
+    subscribed: bool,
+    read: bool,
+}
+
+impl FirstLook {
+    const DONE: Self = Self { listed: true, subscribed: true, read: true };
+}
+
+impl Default for Followed {
+    fn default() -> Self {
+        Self {
+            list_changed: Notify::new(),
+            to_subscribe: Notify::new(),
+            to_read: Notify::new(),
+            abilities: RwLock::default(),
+            first_look: watch::Sender::new(FirstLook::default()),
+        }
+    }
+}
+
+impl Followed {
+    /// What the server can do with resources, as it last said.
+    pub(crate) fn abilities(&self) -> Abilities {
+        *self.abilities.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its resources are not what they were, says the server.
+    pub(super) fn list_changed(&self) {
+        self.list_changed.notify_one();
+    }
+
+    /// A resource is not what it was, says the server.
+    pub(super) fn updated(&self, shared: &Shared, uri: &str) {
+        // Whatever is remembered of a document is old, whether the Finder shows it or not.
+        shared.surroundings.documents.changed(uri);
+        match shared.surroundings.catalogue.updated(&shared.name, uri) {
+            Consequence::Nothing => {}
+            Consequence::Read => self.to_read.notify_one(),
+            Consequence::List => self.list_changed.notify_one(),
+        }
+    }
+
+    /// Waits until the resources are known that the server had when it was connected to, or it is known that they will
+    /// not be.
+    pub(super) async fn known(&self) {
+        let _ = self.first_look.subscribe().wait_for(|look| *look == FirstLook::DONE).await;
+    }
+
+    /// A conversation begins.
+    pub(super) fn begin(&self, abilities: Abilities) {
+        *self.abilities.write().unwrap_or_else(PoisonError::into_inner) = abilities;
+        self.first_look.send_replace(FirstLook::default());
+    }
+
+    /// The conversation is over; nobody is to wait for what does not come.
+    pub(super) fn ended(&self) {
+        self.first_look.send_replace(FirstLook::DONE);
+    }
+
+    fn looked(&self, advance: impl FnOnce(&mut FirstLook)) {
+        self.first_look.send_modify(advance);
+    }
+}
+
+/// Follows the resources of a server.
+pub(super) async fn follow(shared: &Shared, live: &Live) -> Infallible {
+    let abilities = shared.followed.abilities();
+    let catalogue = &shared.surroundings.catalogue;
+    if !abilities.resources {
+        catalogue.forget(&shared.name);
+        shared.followed.ended();
+        return std::future::pending().await;
+    }
+    catalogue.connected(&shared.name);
+    shared.surroundings.documents.forget(&shared.name);
+    let follower = Follower { shared, live, abilities, wanted: watch::Sender::new(Arc::default()) };
+    let (never, _, _) = tokio::join!(follower.list(), follower.subscribe(), follower.read());
+    never
+}
+
+struct Follower<'a> {
+    shared: &'a Shared,
+    live: &'a Live,
+    abilities: Abilities,
+    /// What to be subscribed to.
+    wanted: watch::Sender<Arc<HashSet<Box<str>>>>,
+}
+
+impl Follower<'_> {
+    /// Lists everything now, and again when the server says that it changed: one listing at a time, and not too often.
+    async fn list(&self) -> Infallible {
+        let followed = &self.shared.followed;
+        let (mut is_first, mut retry) = (true, FIRST_RETRY);
+        loop {
+            match self.pages(is_first).await {
+                Ok(()) => {
+                    (is_first, retry) = (false, FIRST_RETRY);
+                    followed.looked(|look| look.listed = true);
+                    followed.to_subscribe.notify_one();
+                    followed.to_read.notify_one();
+                    sleep(LIST_PAUSE).await;
+                    followed.list_changed.notified().await;
+                }
+                Err(problem) => {
+                    let problem = self.shared.concealed().from_logs.hide(&problem);
+                    let server = &self.shared.name;
+                    tracing::warn!(%server, problem, "its resources are not known; trying again in {} s", retry.as_secs());
+                    self.shared.log.remark(&format!("its resources are not known: {problem}"));
+                    // Nobody waits for a server that does not say what it has.
+                    followed.ended();
+                    tokio::select! {
+                        () = sleep(retry) => retry = (retry * 2).min(LAST_RETRY),
+                        () = followed.list_changed.notified() => sleep(LIST_PAUSE).await,
+                    }
+                }
+            }
+        }
+    }
+
+    /// One pass over the list.
+    async fn pages(&self, is_first: bool) -> Result<(), String> {
+        let (server, catalogue) = (&self.shared.name, &self.shared.surroundings.catalogue);
+        let mut listing = Listing::new(self.abilities.subscribe, is_first);
+        let credentials = self.shared.concealed().from_results;
+        let mut cursors = HashSet::new();
+        let (mut cursor, mut count) = (None, 0);
+        loop {
+            let page = list_page(self.live, cursor, Instant::now() + PAGE_LIMIT).await;
+            let mut page = page.map_err(|failure| failure.to_string())?;
+            if page.refused > 0 {
+                tracing::warn!(%server, entries = page.refused, "entries of its list are no resources");
+            }
+            count += page.resources.len();
+            if count > MAX_RESOURCES {
+                return Err(format!("it lists more than {MAX_RESOURCES} resources"));
+            }
+            page.resources.iter_mut().for_each(|resource| credentials.scrub_resource(resource));
+            catalogue.take_page(server, &mut listing, page.resources);
+            // Reading may begin while the list goes on.
+            self.shared.followed.to_read.notify_one();
+            cursor = match page.next_cursor {
+                None => break,
+                Some(next) if cursors.insert(next.clone()) && cursors.len() < MAX_PAGES => Some(next),
+                Some(_) => return Err("the pages of its list of resources do not end".into()),
+            };
+        }
+        let wanted = catalogue.finish(server, listing);
+        if self.abilities.subscribe {
+            self.wanted.send_replace(wanted);
+        }
+        Ok(())
+    }
+
+    /// Subscribes to what is listed, once, and not any more to what is gone.
+    async fn subscribe(&self) -> Infallible {
+        let (server, followed) = (&self.shared.name, &self.shared.followed);
+        let mut subscribed: HashSet<Box<str>> = HashSet::new();
+        loop {
+            followed.to_subscribe.notified().await;
+            let wanted = self.wanted.borrow().clone();
+            let missing = wanted.iter().filter(|uri| !subscribed.contains(*uri)).map(|uri| (uri.clone(), true));
+            let gone = subscribed.iter().filter(|uri| !wanted.contains(*uri)).map(|uri| (uri.clone(), false));
+            let changes: Vec<(Box<str>, bool)> = missing.chain(gone).collect();
+            let mut asked = stream::iter(changes)
+                .map(|(uri, wanted)| async move {
+                    let deadline = Instant::now() + SUBSCRIBE_LIMIT;
+                    (subscribe(self.live, &uri, wanted, deadline).await, uri, wanted)
+                })
+                .buffer_unordered(SUBSCRIPTIONS);
+            let mut refused: Option<(usize, Box<str>, CallFailure)> = None;
+            while let Some((outcome, uri, wanted)) = asked.next().await {
+                match outcome {
+                    Ok(()) if wanted => _ = subscribed.insert(uri),
+                    Err(failure) if wanted => {
+                        let count = refused.take().map_or(1, |(count, ..)| count + 1);
+                        refused = Some((count, uri, failure));
+                    }
+                    // What is gone may not even be known any more.
+                    _ => _ = subscribed.remove(&uri),
+                }
+            }
+            if let Some((count, uri, failure)) = refused {
+                let problem = self.shared.concealed().from_logs.hide(&failure.to_string());
+                tracing::warn!(%server, count, %uri, problem, "it does not take subscriptions: changes may go unnoticed");
+            }
+            followed.looked(|look| look.subscribed |= look.listed);
+        }
+    }
+
+    /// Reads documents, several at a time.
+    async fn read(&self) -> Infallible {
+        let (followed, catalogue) = (&self.shared.followed, &self.shared.surroundings.catalogue);
+        let mut reading = FuturesUnordered::new();
+        loop {
+            while reading.len() < READS {
+                match catalogue.next_read(&self.shared.name) {
+                    Some(job) => reading.push(self.read_one(job)),
+                    None => break,
+                }
+            }
+            if reading.is_empty() {
+                followed.looked(|look| look.read |= look.listed);
+            }
+            tokio::select! {
+                Some(()) = reading.next(), if !reading.is_empty() => {}
+                () = followed.to_read.notified() => {}
+            }
+        }
+    }
+
+    async fn read_one(&self, job: Job) {
+        let surroundings = &self.shared.surroundings;
+        // Never closed: whoever holds it is here.
+        let _turn = surroundings.catalogue.reading.acquire().await;
+        let outcome = match read(self.live, &job.uri, Instant::now() + READ_LIMIT).await {
+            Ok(mut contents) => {
+                let credentials = self.shared.concealed().from_results;
+                contents.iter_mut().for_each(|content| credentials.scrub(content));
+                level_one(&contents).ok_or_else(|| Unread::Failed("what it reads as is no JSON object".into()))
+            }
+            Err(CallFailure::Refused(error)) if is_missing(&error) => Err(Unread::Missing(error.message.to_string())),
+            Err(failure) => Err(Unread::Failed(self.shared.concealed().from_logs.hide(&failure.to_string()))),
+        };
+        surroundings.catalogue.read(&self.shared.name, &job, outcome);
+    }
+}
+
+/// The level 1 of a document, of what was read.
+fn level_one(contents: &[Value]) -> Option<Value> {
+    let texts = contents.iter().filter_map(|content| content["text"].as_str());
+    texts.filter_map(|text| serde_json::from_str(text).ok()).find(Value::is_object)
+}

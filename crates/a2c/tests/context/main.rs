@@ -1,0 +1,14 @@
+//! Desktop, Finder, resources and documents, through hub, Computer and Agent, with servers made of the Python `mcp`
+//! package.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod desktop;
+mod documents;
+mod errors;
+mod finder;
+mod library;
+mod news;
+mod resources;
+#[path = "../stage/mod.rs"]
+mod stage;
+mod warnings;
