@@ -11,6 +11,7 @@ pub(crate) fn run(name: &str, args: &[String]) -> Result<(), Failed> {
         "computer" => computer(args),
         // The first part of it.
         "calls" => computer(&["overhead".to_owned()]),
+        "context" => context(args),
         "hub" => hub(args),
         other => {
             eprintln!("there is no benchmark named '{other}'\n\n{HELP}");
@@ -24,6 +25,12 @@ fn computer(args: &[String]) -> Result<(), Failed> {
     step("setting up the Python environment");
     a2c_testbed::python();
     let cargo = ["bench", "--package", "a2c", "--bench", "computer", "--"];
+    step_through("cargo", cargo.into_iter().chain(args.iter().map(String::as_str)))
+}
+
+/// Its servers are the bench itself.
+fn context(args: &[String]) -> Result<(), Failed> {
+    let cargo = ["bench", "--package", "a2c", "--bench", "context", "--"];
     step_through("cargo", cargo.into_iter().chain(args.iter().map(String::as_str)))
 }
 

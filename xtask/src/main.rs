@@ -14,6 +14,9 @@ cargo xtask COMMAND
   bench computer [overhead] [crowd] [tools]
                 A call through everything against a plain MCP client (also as `bench calls`), fifty
                 MCP servers of which fifteen misbehave, and two thousand tools.
+  bench context [quick] [finder] [change] [desktop] [news]
+                The Finder with a million documents, the Desktop with windows that hang, and how long
+                a change takes to be heard
   bench hub [--quick] [--only NAME] [--servers NAMES] [--chaos [SECONDS]]
                 The hub under load against the Python SDK's server and two bare relays; `--help`
                 says more. A2C_BIN names another a2c than the one that is built for this.

@@ -1,4 +1,5 @@
 //! What is promised, and whether it holds.
+#![allow(dead_code, reason = "each bench uses its own part")]
 
 /// Every bar and what was measured.
 #[derive(Default)]

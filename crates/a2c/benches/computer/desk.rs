@@ -1,4 +1,5 @@
 //! A Computer as users run it: the real program in a process of its own.
+#![allow(dead_code, reason = "each bench uses its own part")]
 
 use std::process::Command;
 
@@ -21,13 +22,26 @@ pub(crate) struct Desk {
 impl Desk {
     /// Starts it with these MCP servers; it is in the office when this returns.
     pub(crate) fn start(bench: &Bench, name: &str, servers: &Value) -> Self {
+        Self::start_with(bench, name, servers, &[])
+    }
+
+    /// The same, with more on the command line.
+    pub(crate) fn start_with(bench: &Bench, name: &str, servers: &Value, more: &[&str]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("computer.json");
         std::fs::write(&file, json!({ "servers": servers }).to_string()).expect("the file can be written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_a2c"));
         command.args(["computer", "--url", &bench.hub.url(), "--office", OFFICE, "--name", name, "--yes", "--config"]);
-        command.arg(&file);
+        command.arg(&file).args(more);
         Self { name: name.to_owned(), _config: dir, process: Peer::ready(command) }
+    }
+
+    /// How much memory it holds, in KiB.
+    pub(crate) fn resident_kib(&self) -> f64 {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.process.pid())).expect("it runs, on Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
     /// Ends it in order.

@@ -1,4 +1,5 @@
 //! A round of work, and what it came to.
+#![allow(dead_code, reason = "each bench uses its own part")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,6 +49,12 @@ where
 }
 
 impl Round {
+    /// What was done one after the other.
+    pub(crate) fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self { wanted: times.len(), done: times.len(), took: times.iter().sum(), times }
+    }
+
     /// Takes another round of the same work in.
     pub(crate) fn add(&mut self, other: Self) {
         self.wanted += other.wanted;

@@ -1,0 +1,89 @@
+//! A page of twenty among a hundred thousand documents, and among a million.
+
+use std::time::{Duration, Instant};
+
+use a2c_agent::FinderQuery;
+use serde_json::{Map, Value};
+
+use crate::Bench;
+use crate::bars::Bars;
+use crate::desk::Desk;
+use crate::round::many;
+use crate::server::started;
+
+const SERVERS: usize = 50;
+const MIB: f64 = 1024.0;
+
+pub(crate) async fn measure(bench: &Bench, bars: &mut Bars, is_quick: bool) {
+    // What the Computer and its fifty servers need by themselves.
+    let empty = Desk::start(bench, "empty", &servers(0));
+    let base = empty.resident_kib();
+    empty.stop();
+    size(bench, bars, 100_000, 200, 10.0, base).await;
+    if !is_quick {
+        size(bench, bars, 1_000_000, 60, 60.0, base).await;
+    }
+}
+
+async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, limit: f64, base: f64) {
+    let begin = Instant::now();
+    let desk = Desk::start(bench, &format!("library-{documents}"), &servers(documents / SERVERS));
+    let found =
+        async |query: FinderQuery| bench.agent.get_finder(&desk.name, query).await.map_or(0, |page| page.total_count);
+    while found(FinderQuery::default()).await < documents as u64 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    println!(
+        "\n{documents} documents on {SERVERS} servers: all known {:.1} s after the start",
+        begin.elapsed().as_secs_f64()
+    );
+    let resident = desk.resident_kib();
+    let each = (resident - base) * 1024.0 / documents as f64;
+    println!(
+        "the Computer has {:.0} MiB, {:.0} MiB of it without documents: {each:.0} bytes for each",
+        resident / MIB,
+        base / MIB
+    );
+
+    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let filter = |keywords: &[&str], kind: Option<&str>, offset: u64| FinderQuery {
+        keywords: words(keywords),
+        file_type: kind.map(ToOwned::to_owned),
+        offset,
+        ..FinderQuery::default()
+    };
+    let deep = documents as u64 - 100;
+    let filters = [
+        ("no filter", filter(&[], None, 0)),
+        ("no filter, the last page", filter(&[], None, deep)),
+        ("a word in one of a thousand", filter(&["QUOKKA"], None, 0)),
+        ("a word in all", filter(&["expense"], None, 0)),
+        ("a word in all, the last page", filter(&["expense"], None, deep)),
+        ("a word in none", filter(&["nowhere to be found"], None, 0)),
+        ("one letter", filter(&["e"], None, 0)),
+        ("three words", filter(&["quokka", "project 77", "team 9"], None, 0)),
+        ("a file type", filter(&[], Some("xlsx"), 0)),
+        ("a word and a file type", filter(&["project 77"], Some("xlsx"), 0)),
+    ];
+    let mut worst: f64 = 0.0;
+    for (what, query) in filters {
+        let (agent, name) = (bench.agent.clone(), desk.name.clone());
+        let round = many(asks, 1, move |_| {
+            let (agent, name, query) = (agent.clone(), name.clone(), query.clone());
+            async move { agent.get_finder(&name, query).await.is_ok() }
+        });
+        let round = round.await;
+        round.print(what, 1);
+        worst = worst.max(round.ms(0.99));
+    }
+    bars.below(&format!("a page of {documents} documents, any filter, worst p99"), worst, limit, "ms");
+    bars.below(&format!("memory for each of {documents} documents"), each, 1024.0, "bytes");
+    desk.stop();
+}
+
+fn servers(documents_of_each: usize) -> Value {
+    let servers: Map<String, Value> = (0..SERVERS)
+        .map(|number| (format!("s{number}"), started("documents", &format!("s{number}"), documents_of_each)))
+        .collect();
+    servers.into()
+}
