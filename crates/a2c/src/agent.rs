@@ -12,6 +12,7 @@ mod show;
 mod watch;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2c_agent::{Agent, RequestError, TraceContext};
@@ -137,6 +138,11 @@ enum Ask {
         /// How long the Computer may take, in seconds.
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
         timeout: Option<u64>,
+        /// Fetch it, too, and write it into this file, or to standard output where it is -.
+        ///
+        /// Where the Computer answers with a file:// URL, that file is read, whichever it is.
+        #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
+        output: Option<PathBuf>,
     },
     /// Print what happens in the office, one line each, until Ctrl-C.
     ///
@@ -224,6 +230,7 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
         }
         Task::Browse(browse) => return closing(&agent, browse.run(&asking, news)).await,
         Task::Read(read) => return closing(&agent, read.whole(&asking)).await,
+        Task::Fetch(fetch) => return closing(&agent, fetch.run(&asking)).await,
         Task::List(list) => return closing(&agent, list.whole(&asking, args.json)).await,
         Task::Ask(question) => {
             closing(&agent, asking.request(question.event, question.payload, question.limit)).await?
@@ -253,6 +260,7 @@ enum Task<'a> {
     Ask(Question),
     Read(read::Whole<'a>),
     List(resources::List<'a>),
+    Fetch(dpe::Fetch<'a>),
     Watch(watch::Watch),
     Browse(browse::Browse),
 }
@@ -268,6 +276,9 @@ impl<'a> Task<'a> {
             Ask::Resources { computer, server, cursor, all: true } => {
                 Self::List(resources::List { computer, server, cursor: cursor.clone() })
             }
+            Ask::Dpe { computer, uri, timeout, output: Some(output) } => {
+                Self::Fetch(dpe::Fetch { computer, uri: dpe::document(uri)?, timeout: *timeout, output })
+            }
             ask => Self::Ask(Question::new(ask)?),
         })
     }
@@ -277,7 +288,7 @@ impl<'a> Task<'a> {
         match self {
             Self::Watch(watch) => watch.stop.as_mut().await,
             Self::Browse(browse) => browse.stop.as_mut().await,
-            Self::Ask(_) | Self::Read(_) | Self::List(_) => std::future::pending().await,
+            Self::Ask(_) | Self::Read(_) | Self::List(_) | Self::Fetch(_) => std::future::pending().await,
         }
     }
 }

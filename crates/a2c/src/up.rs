@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_agent::Agent;
 use a2c_computer::config::ComputerConfig;
+use a2c_computer::dpe::{HttpListener, HttpOptions};
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
 use a2c_hub::{Hub, HubConfig};
 use anyhow::{Context as _, Result};
@@ -42,7 +44,7 @@ pub(crate) struct UpArgs {
     yes: bool,
 
     /// Call this tool with these arguments as an Agent, print the result and stop. The sample has `echo {text}`,
-    /// `add {a, b}` and `wait {seconds}`. As JSON, @FILE reads a file and - standard input.
+    /// `add {a, b}`, `note {text}` and `wait {seconds}`. As JSON, @FILE reads a file and - standard input.
     #[arg(long, num_args = 2, value_names = ["TOOL", "JSON"])]
     call: Option<Vec<String>>,
 
@@ -77,6 +79,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
         options.confirmation = Confirmation::Allow;
     }
     options.guardian = Some(computer::guardian()?);
+    options.dpe = Some(Arc::new(HttpListener::start(HttpOptions::default()).await?));
     let Some(running) = Computer::start_unless(options, &mut stop).await? else {
         hub.shutdown().await;
         return Ok(ExitCode::from(stop::INTERRUPTED));
@@ -116,6 +119,9 @@ fn welcome(hub: &Hub, args: &UpArgs) {
     if args.config.is_none() {
         output::note(&format!("{agent} call {name} echo '{{\"text\": \"hello\"}}'"));
     }
+    output::note(&format!("{agent} desktop {name}"));
+    output::note(&format!("{agent} finder {name}"));
+    output::note(&format!("{agent} browse {name}"));
     output::note("Stop with Ctrl-C.");
 }
 

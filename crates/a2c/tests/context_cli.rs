@@ -53,6 +53,35 @@ fn a_desktop_is_shown() {
 }
 
 #[test]
+fn a_real_computer_is_looked_at_and_its_documents_are_fetched() {
+    let hub = hub();
+    let config = support::Config::sample(&json!({}));
+    let args =
+        ["computer", "--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg(), "--yes"];
+    let _desk = Peer::ready(a2c(&[&args[..], &["--dpe-resolver", "http", "--window-timeout", "9"]].concat()));
+    agent(&hub, "o", &["call", "desk", "note", r#"{"text": "milk"}"#]).ok();
+    assert_eq!(agent(&hub, "o", &["desktop", "desk"]).ok(), "window://a2c.sample/note\n\nmilk\n");
+    assert!(agent(&hub, "o", &["finder", "desk"]).ok().contains("dpe://a2c.sample/handbook"));
+    let (book, file) = ("dpe://a2c.sample/handbook", config.path.with_file_name("handbook.json"));
+    assert!(
+        agent(&hub, "o", &["read", "desk", &format!("{book}?format=markdown"), "--page", "1"])
+            .ok()
+            .contains("# The Desktop")
+    );
+    assert!(agent(&hub, "o", &["dpe", "desk", book]).ok().starts_with("http://127.0.0.1:"));
+    let written = agent(&hub, "o", &["dpe", "desk", book, "--output", file.to_str().unwrap()]);
+    assert!(
+        written.code == Some(0) && written.stdout.is_empty() && written.stderr.contains("wrote"),
+        "{}",
+        written.stderr
+    );
+    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(whole["pages"].as_array().unwrap().len(), 3);
+    assert_eq!(agent(&hub, "o", &["dpe", "desk", book, "-o", "-"]).ok(), std::fs::read_to_string(&file).unwrap());
+    agent(&hub, "o", &["dpe", "desk", "dpe://a2c.sample/nothing", "-o", "-"]).fails_saying(&["4201"]);
+}
+
+#[test]
 fn documents_are_found() {
     let hub = hub();
     let _desk = Scripted::join(&hub, "desk", library);

@@ -13,10 +13,11 @@ use crate::desk::Desk;
 use crate::round::Round;
 use crate::server::{nanos, started};
 
-const CHANGES: usize = 500;
+const CHANGES: usize = 300;
 const BURST: usize = 1_000;
-/// Longer than announcements of one kind are held back.
-const PAUSE: Duration = Duration::from_millis(60);
+/// Longer than announcements of one kind are held back, twice: a document is announced when it changes, and again when
+/// it has been read.
+const PAUSE: Duration = Duration::from_millis(120);
 
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     let servers = json!({"w": started("windows", "w", 3), "d": started("documents", "d", 1_000)});

@@ -1,7 +1,13 @@
 //! Where a document can be had as a whole.
 //!
-//! The answer names a URL; what is behind it is not fetched here.
+//! The answer names a URL; what is behind it is fetched only where it is to be kept.
 
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use a2c_agent::{Agent, DpeError, FetchError, FetchOptions, Files};
 use a2c_protocol::context::GetDpeRet;
 use a2c_protocol::uri::DpeDocumentUri;
 use anyhow::{Context as _, Result};
@@ -13,6 +19,38 @@ use crate::output;
 pub(super) fn document(uri: &str) -> Result<&str> {
     DpeDocumentUri::parse_strict(uri).context("which document? Give its URI, as `finder` shows it")?;
     Ok(uri)
+}
+
+/// A document that is fetched and kept.
+pub(super) struct Fetch<'a> {
+    pub(super) computer: &'a str,
+    pub(super) uri: &'a str,
+    pub(super) timeout: Option<u64>,
+    pub(super) output: &'a Path,
+}
+
+impl Fetch<'_> {
+    pub(super) async fn run(&self, agent: &Agent) -> Result<ExitCode> {
+        // Who asks for a document by name and says where to put it trusts the Computer with its files.
+        let mut options = FetchOptions { files: Files::Anywhere, ..FetchOptions::default() };
+        options.resolve_timeout = self.timeout.map_or(options.resolve_timeout, Duration::from_secs);
+        let fetched = agent.fetch_dpe(self.computer, self.uri, &options).await.map_err(|error| match error {
+            // What is refused is told as everywhere else.
+            FetchError::Resolve(DpeError::Request(error)) => anyhow::Error::from(error),
+            error => error.into(),
+        })?;
+        if self.output == Path::new("-") {
+            let mut stdout = std::io::stdout().lock();
+            stdout.write_all(&fetched.body).and_then(|()| stdout.flush())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::fs::write(self.output, &fetched.body)
+            .with_context(|| format!("cannot write {}", self.output.display()))?;
+        let kind = fetched.mime_type.as_deref().unwrap_or("of unknown type");
+        let size = output::size(fetched.body.len() as u64);
+        output::note(&format!("a2c: wrote {}: {size}, {kind}", self.output.display()));
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// The URL alone goes to standard output, so that it can be handed on.
