@@ -110,7 +110,9 @@ impl Place {
 
     fn page(&self, index: u64, format: Format) -> Result<DpeUri, DpeUriError> {
         let level = DpeLevel::Page { doc_ref: self.doc_ref.clone(), index };
-        DpeUri::new(self.host.clone(), level, DpeQuery { format: Some(format), ..Default::default() })
+        // JSON is what is given unasked, also by servers that do not know the parameter.
+        let format = (format != Format::Json).then_some(format);
+        DpeUri::new(self.host.clone(), level, DpeQuery { format, ..Default::default() })
     }
 
     fn element(&self, id: &str) -> Result<DpeUri, DpeUriError> {

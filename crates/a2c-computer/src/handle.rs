@@ -57,6 +57,10 @@ pub struct ServerStatus {
     pub retry_at: Option<SystemTime>,
     /// How many tools it lists.
     pub tools: usize,
+    /// How many windows it has on the Desktop.
+    pub windows: usize,
+    /// How many of its documents the Finder shows.
+    pub documents: usize,
     /// How many calls went to it.
     pub calls: u64,
     /// How many of them failed.
@@ -140,12 +144,12 @@ impl ComputerHandle {
 
     /// How every server is, in the order of their names.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        self.machine.servers.all().into_iter().map(|(name, server)| status(name, &server)).collect()
+        self.machine.servers.all().into_iter().map(|(name, server)| self.status(name, &server)).collect()
     }
 
     /// How one server is.
     pub fn server(&self, name: &str) -> Result<ServerStatus, OperateError> {
-        Ok(status(name.to_owned(), &*self.find(name)?))
+        Ok(self.status(name.to_owned(), &*self.find(name)?))
     }
 
     /// Every tool there is, those that no Agent sees included.
@@ -378,6 +382,31 @@ impl ComputerHandle {
         self.machine.history.snapshot()
     }
 
+    fn status(&self, name: String, server: &Server) -> ServerStatus {
+        let now = server.status();
+        let counts = server.counts();
+        let (windows, documents) = self.machine.surroundings.catalogue.counts(&name);
+        let kind = match &server.config().transport {
+            McpTransport::Stdio(_) => "stdio",
+            McpTransport::Streamable(_) => "streamable",
+            McpTransport::Sse(_) => "sse",
+        };
+        ServerStatus {
+            name,
+            kind,
+            state: now.state,
+            since: now.since,
+            restarts: now.restarts,
+            retry_at: now.retry_at,
+            tools: server.tools().len(),
+            windows,
+            documents,
+            calls: counts.calls.load(Ordering::Relaxed),
+            failed_calls: counts.failed.load(Ordering::Relaxed),
+            progress: counts.progress.load(Ordering::Relaxed),
+        }
+    }
+
     fn find(&self, name: &str) -> Result<Arc<Server>, OperateError> {
         self.machine.servers.get(name).ok_or_else(|| {
             let known = self.machine.servers.all().into_iter().map(|(name, _)| name).collect();
@@ -427,26 +456,4 @@ fn check(config: &ComputerConfig) -> Result<(), OperateError> {
     // Lines of a text that nobody wrote help nobody.
     let problems = invalid.problems.into_iter().map(|problem| format!("{}: {}", problem.path, problem.what));
     Err(OperateError::Invalid(problems.collect::<Vec<_>>().join("\n")))
-}
-
-fn status(name: String, server: &Server) -> ServerStatus {
-    let now = server.status();
-    let counts = server.counts();
-    let kind = match &server.config().transport {
-        McpTransport::Stdio(_) => "stdio",
-        McpTransport::Streamable(_) => "streamable",
-        McpTransport::Sse(_) => "sse",
-    };
-    ServerStatus {
-        name,
-        kind,
-        state: now.state,
-        since: now.since,
-        restarts: now.restarts,
-        retry_at: now.retry_at,
-        tools: server.tools().len(),
-        calls: counts.calls.load(Ordering::Relaxed),
-        failed_calls: counts.failed.load(Ordering::Relaxed),
-        progress: counts.progress.load(Ordering::Relaxed),
-    }
 }

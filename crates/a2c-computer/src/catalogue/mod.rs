@@ -206,6 +206,12 @@ impl Catalogue {
         all.filter(is_meant).cloned().collect()
     }
 
+    /// How many windows and documents of a server are shown.
+    pub(crate) fn counts(&self, server: &str) -> (usize, usize) {
+        let state = self.state();
+        (state.shelves.get(server).map_or(0, |shelf| shelf.windows.len()), state.finder.count(server))
+    }
+
     /// All documents, as they are now.
     pub(crate) fn finder(&self) -> FinderView {
         self.state().finder.view()

@@ -315,6 +315,8 @@ fn server_report(server: ServerStatus, tools: &[ToolStatus]) -> ServerReport {
         retry_at_ms: server.retry_at.map(millis),
         restarts: server.restarts,
         tools: server.tools,
+        windows: server.windows,
+        documents: server.documents,
         quarantined,
         calls: server.calls,
         failed_calls: server.failed_calls,

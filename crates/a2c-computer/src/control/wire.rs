@@ -282,7 +282,13 @@ pub struct ServerReport {
     pub restarts: u64,
     /// How many tools it lists.
     pub tools: usize,
-    /// How many of them are held back because they changed.
+    /// How many windows it has on the Desktop.
+    #[serde(default)]
+    pub windows: usize,
+    /// How many of its documents the Finder shows.
+    #[serde(default)]
+    pub documents: usize,
+    /// How many of its tools are held back because they changed.
     pub quarantined: usize,
     /// How many calls went to it.
     pub calls: u64,

@@ -40,7 +40,7 @@ pub(crate) async fn status(args: &StatusArgs) -> Result<ExitCode> {
         seat.office,
         ago(hub.since_ms)
     )));
-    let titles = ["SERVER", "KIND", "STATE", "FOR", "RESTARTS", "TOOLS", "CALLS", "REASON"];
+    let titles = ["SERVER", "KIND", "STATE", "FOR", "RESTARTS", "TOOLS", "WINDOWS", "DOCUMENTS", "CALLS", "REASON"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     rows.extend(status.servers.iter().map(|server| row(server, args.verbose)));
     output::table(&rows);
@@ -68,6 +68,8 @@ fn row(server: &ServerReport, verbose: bool) -> Vec<String> {
         ago(server.since_ms),
         server.restarts.to_string(),
         server.tools.to_string(),
+        server.windows.to_string(),
+        server.documents.to_string(),
         calls,
         first_line(reason.unwrap_or_default()),
     ]

@@ -9,6 +9,7 @@ mod finder;
 mod library;
 mod news;
 mod resources;
+mod sdk;
 #[path = "../stage/mod.rs"]
 mod stage;
 mod warnings;

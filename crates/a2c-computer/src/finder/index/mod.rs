@@ -117,6 +117,11 @@ impl FinderIndex {
         self.by_uri.get(server).into_iter().flatten().map(|ByUri(document)| document.uri_text())
     }
 
+    /// How many documents of a server there are.
+    pub fn count(&self, server: &str) -> usize {
+        self.by_uri.get(server).map_or(0, HashSet::len)
+    }
+
     /// How many documents there are.
     pub fn len(&self) -> usize {
         self.by_uri.values().map(HashSet::len).sum()
