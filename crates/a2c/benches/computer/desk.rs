@@ -44,6 +44,16 @@ impl Desk {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
+    /// How long it has kept a processor busy, in milliseconds.
+    pub(crate) fn cpu_ms(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.pid())).expect("it runs, on Linux");
+        // The name in parentheses may hold anything; user and system time are the 12th and 13th field behind it.
+        let (_, fields) = stat.rsplit_once(')').expect("it has a name");
+        let ticks: f64 =
+            fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("a number")).sum();
+        ticks * 10.0
+    }
+
     /// Ends it in order.
     pub(crate) fn stop(mut self) {
         self.process.terminate();

@@ -1,18 +1,17 @@
-//! One changed document, among a thousand and among a million.
+//! One changed document in the index, among a thousand and among a million.
 
 use std::time::Instant;
 
 use a2c_computer::finder::FinderIndex;
 use a2c_protocol::context::DpeDocumentSummary;
 
-use crate::bars::Bars;
 use crate::round::Round;
 use crate::server::summary;
 
 const SERVERS: usize = 50;
 const CHANGES: usize = 20_000;
 
-pub(crate) fn measure(bars: &mut Bars, is_quick: bool) {
+pub(crate) fn measure(is_quick: bool) {
     let many = if is_quick { 100_000 } else { 1_000_000 };
     // By turns, so that a machine that is busy for a while is busy for both.
     let (mut few, mut lots) = (filled(1_000), filled(many));
@@ -23,7 +22,6 @@ pub(crate) fn measure(bars: &mut Bars, is_quick: bool) {
     }
     of_few.print("a document changes, 1,000", 1);
     of_many.print(&format!("a document changes, {many}"), 1);
-    bars.at_most("a changed document of a million, of one of a thousand, p50", of_many.ms(0.5) / of_few.ms(0.5), 2.0);
 }
 
 fn document(number: usize) -> DpeDocumentSummary {

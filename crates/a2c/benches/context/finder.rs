@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use a2c_agent::FinderQuery;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::Bench;
 use crate::bars::Bars;
@@ -13,30 +13,57 @@ use crate::server::started;
 
 const SERVERS: usize = 50;
 const MIB: f64 = 1024.0;
+const CHANGES: usize = 4_000;
+const CHANGES_AT_A_TIME: usize = 20;
 
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars, is_quick: bool) {
     // What the Computer and its fifty servers need by themselves.
     let empty = Desk::start(bench, "empty", &servers(0));
     let base = empty.resident_kib();
     empty.stop();
-    size(bench, bars, 100_000, 200, 10.0, base).await;
+    let few = library(bench, 1_000).await;
+    let one_of_few = change(bench, &few).await;
+    few.stop();
+    size(bench, bars, 100_000, 500, 10.0, base).await;
     if !is_quick {
-        size(bench, bars, 1_000_000, 60, 60.0, base).await;
+        let one_of_many = size(bench, bars, 1_000_000, 200, 60.0, base).await;
+        bars.at_most("CPU for one changed document, of a million to of a thousand", one_of_many / one_of_few, 1.25);
     }
 }
 
-async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, limit: f64, base: f64) {
+/// A Computer that knows so many documents.
+async fn library(bench: &Bench, documents: usize) -> Desk {
     let begin = Instant::now();
     let desk = Desk::start(bench, &format!("library-{documents}"), &servers(documents / SERVERS));
     let found =
-        async |query: FinderQuery| bench.agent.get_finder(&desk.name, query).await.map_or(0, |page| page.total_count);
-    while found(FinderQuery::default()).await < documents as u64 {
+        async || bench.agent.get_finder(&desk.name, FinderQuery::default()).await.map_or(0, |page| page.total_count);
+    while found().await < documents as u64 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    println!(
-        "\n{documents} documents on {SERVERS} servers: all known {:.1} s after the start",
-        begin.elapsed().as_secs_f64()
-    );
+    let took = begin.elapsed().as_secs_f64();
+    println!("\n{documents} documents on {SERVERS} servers: all known {took:.1} s after the start");
+    desk
+}
+
+/// The CPU time of the Computer for one document that changes, is read again and put into its place, in milliseconds.
+async fn change(bench: &Bench, desk: &Desk) -> f64 {
+    let touch = async || {
+        let arguments = json!({ "documents": CHANGES_AT_A_TIME });
+        bench.agent.call_tool(&desk.name, "s0_touch", arguments, Duration::from_secs(60)).await.expect("it is called");
+    };
+    touch().await;
+    let before = desk.cpu_ms();
+    for _ in 0..CHANGES / CHANGES_AT_A_TIME {
+        touch().await;
+    }
+    let each = (desk.cpu_ms() - before) / CHANGES as f64;
+    println!("a document that changes costs {each:.3} ms of the Computer's CPU");
+    each
+}
+
+/// Asks for pages, and gives what one changed document costs.
+async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, limit: f64, base: f64) -> f64 {
+    let desk = library(bench, documents).await;
     let resident = desk.resident_kib();
     let each = (resident - base) * 1024.0 / documents as f64;
     println!(
@@ -78,7 +105,9 @@ async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, lim
     }
     bars.below(&format!("a page of {documents} documents, any filter, worst p99"), worst, limit, "ms");
     bars.below(&format!("memory for each of {documents} documents"), each, 1024.0, "bytes");
+    let one = change(bench, &desk).await;
     desk.stop();
+    one
 }
 
 fn servers(documents_of_each: usize) -> Value {

@@ -58,7 +58,7 @@ async fn main() -> ExitCode {
         desktop::measure(&bench, &mut bars).await;
     }
     if wants("change") {
-        change::measure(&mut bars, is_quick);
+        change::measure(is_quick);
     }
     if wants("finder") {
         finder::measure(&bench, &mut bars, is_quick).await;

@@ -12,6 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// How many resources a page of the list has.
 const PAGE: usize = 1_000;
@@ -27,7 +28,8 @@ pub(crate) fn started(kind: &str, name: &str, count: usize) -> Value {
 pub(crate) async fn serve(args: &[String]) {
     let [kind, name, count] = args else { panic!("serve KIND NAME COUNT") };
     let count = count.parse().expect("a number");
-    let library = Library { kind: kind.clone(), name: name.clone(), count, state: AtomicU64::new(0) };
+    let (state, reads) = (AtomicU64::new(0), watch::Sender::new(0));
+    let library = Library { kind: kind.clone(), name: name.clone(), count, state, reads };
     let service = library.serve(rmcp::transport::stdio()).await.expect("somebody is there");
     service.waiting().await.expect("it ends in order");
 }
@@ -39,6 +41,8 @@ struct Library {
     count: usize,
     /// What its windows say.
     state: AtomicU64,
+    /// How often it was read from.
+    reads: watch::Sender<u64>,
 }
 
 /// What a document says about itself: text of the usual length, and words that can be looked for.
@@ -94,7 +98,8 @@ impl ServerHandler for Library {
         Ok(ListToolsResult::with_all_items(vec![Tool::new("touch", "Changes a window so often.", schema)]))
     }
 
-    /// Changes the first window, or document, `times` times and gives the moment when the last change was told.
+    /// Changes the first window, or document, `times` times and gives the moment when the last change was told. With
+    /// `documents`, changes so many documents once and waits until all of them have been read.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -102,6 +107,17 @@ impl ServerHandler for Library {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let times = arguments.get("times").and_then(Value::as_u64).unwrap_or(1);
+        if let Some(documents) = arguments.get("documents").and_then(Value::as_u64) {
+            let mut reads = self.reads.subscribe();
+            let all = *reads.borrow() + documents;
+            self.state.fetch_add(1, Ordering::Relaxed);
+            for number in 0..documents as usize {
+                let updated = ResourceUpdatedNotificationParam::new(self.resource(number).uri);
+                let _ = context.peer.notify_resource_updated(updated).await;
+            }
+            let _ = reads.wait_for(|reads| *reads >= all).await;
+            return Ok(CallToolResult::success(vec![]).into());
+        }
         let uri = self.resource(0).uri;
         let mut told = 0;
         for _ in 0..times {
@@ -136,6 +152,7 @@ impl ServerHandler for Library {
         if self.kind == "hang" {
             std::future::pending::<()>().await;
         }
+        self.reads.send_modify(|reads| *reads += 1);
         let state = self.state.load(Ordering::Relaxed);
         let text = match self.kind.as_str() {
             "documents" => json!({ "title": format!("Changed {state} times") }).to_string(),
