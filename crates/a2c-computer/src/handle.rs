@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::announcer::refresh;
+use crate::catalogue::Census;
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
 use crate::inputs::{InputValue, Secrets, SetInputError};
 use crate::machine::Machine;
@@ -385,7 +386,7 @@ impl ComputerHandle {
     fn status(&self, name: String, server: &Server) -> ServerStatus {
         let now = server.status();
         let counts = server.counts();
-        let (windows, documents) = self.machine.surroundings.catalogue.counts(&name);
+        let Census { windows, documents, .. } = self.machine.surroundings.catalogue.census(&name);
         let kind = match &server.config().transport {
             McpTransport::Stdio(_) => "stdio",
             McpTransport::Streamable(_) => "streamable",

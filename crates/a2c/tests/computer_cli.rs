@@ -62,7 +62,7 @@ fn an_owner_sees_and_uses_what_runs() {
     assert_eq!((refused(&history[0]), refused(&history[1])), (json!(["nope", 4001]), json!(["add", 4002])));
     assert_eq!((history.as_array().unwrap().len(), &history[2]["tool"]), (5, &json!("echo")));
     assert!(home.run(&["history"]).ok().contains("failed (4002)"));
-    assert!(home.run(&["logs", "sample"]).ok().contains("a2c     ready, with 3 tools"));
+    assert!(home.run(&["logs", "sample"]).ok().contains("a2c     ready, with 4 tools"));
     home.run(&["logs", "nope"]).fails_saying(&["no MCP server named 'nope'", "off, sample"]);
     let refused = agent(&hub, "o", &["call", "desk", "echo", r#"{"text": "hello"}"#]);
     refused.fails_saying(&["needs a confirmation", "4005"]);
@@ -77,7 +77,7 @@ fn a_log_is_followed_while_its_server_is_started_again() {
     let logs = Peer::spawn(home.command(&["logs", "sample", "-f", "-n", "1"]), PATIENCE, |line| line.contains("ready"));
     assert_eq!(home.run(&["restart", "sample"]).ok(), "sample  ready\n");
     logs.line_where(PATIENCE, |line| line.contains("a2c     starting"));
-    logs.line_where(PATIENCE, |line| line.contains("a2c     ready, with 3 tools"));
+    logs.line_where(PATIENCE, |line| line.contains("a2c     ready, with 4 tools"));
     let both = home.run(&["restart", "--all"]);
     assert_eq!(both.code, Some(1));
     assert!(both.stdout.contains("sample  ready") && both.stdout.contains("going down"), "{}", both.stdout);
@@ -245,7 +245,7 @@ fn a_doctor_says_what_is_wrong_and_what_to_do() {
     let ran = home.run(&["doctor", "--config", &config, "--start-timeout", "2"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     for part in [
-        "ok       well: ready, with 3 tools",
+        "ok       well: ready, with 4 tools, 1 window, 1 document",
         "problem  absent: cannot start 'npx-of-nobody'",
         "it is not on the PATH",
         "chmod +x",

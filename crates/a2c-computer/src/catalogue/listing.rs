@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use a2c_protocol::context::Resource;
 use a2c_protocol::uri::{DpeDocumentUri, DpeLevel, DpeUri, WindowUri};
 
+use super::hosts::key;
 use crate::finder::Declared;
 
 /// How many windows of one server are shown.
@@ -25,11 +26,20 @@ pub(crate) struct Listing {
     pub(super) hosts: BTreeSet<String>,
     /// Windows over what is shown.
     pub(super) too_many: usize,
+    /// Windows and documents that are not shown because the server would not tell of their changes.
+    pub(super) hidden: Hidden,
     /// Whether a document is not as it was.
     pub(super) documents_differ: bool,
     /// Whether windows and documents of this server are shown.
     shows: bool,
     is_first: bool,
+}
+
+/// How much of a server is not shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    pub(crate) windows: usize,
+    pub(crate) documents: usize,
 }
 
 /// What a resource is for.
@@ -97,7 +107,12 @@ impl Listing {
             Kind::LevelZero { host } if self.shows => {
                 self.levels_zero.entry(host).or_insert(resource.uri);
             }
-            _ => {
+            kind => {
+                match kind {
+                    Kind::Window { .. } => self.hidden.windows += 1,
+                    Kind::Document { .. } | Kind::DeepDocument { .. } => self.hidden.documents += 1,
+                    Kind::LevelZero { .. } | Kind::Other { .. } => {}
+                }
                 self.others.insert(resource.uri.into());
             }
         }
@@ -127,15 +142,15 @@ impl Listing {
 /// What a resource is for, by its URI.
 pub(super) fn kind_of(resource: &Resource, server: &str) -> Kind {
     if let Ok(window) = WindowUri::parse(&resource.uri) {
-        return Kind::Window { host: window.uri.host().as_str().to_owned() };
+        return Kind::Window { host: key(window.uri.host().as_str()) };
     }
     let Ok(dpe) = DpeUri::parse(&resource.uri) else {
         return match DpeDocumentUri::parse(&resource.uri) {
-            Ok(document) => Kind::DeepDocument { host: document.uri.host().as_str().to_owned() },
+            Ok(document) => Kind::DeepDocument { host: key(document.uri.host().as_str()) },
             Err(_) => Kind::Other { host: None },
         };
     };
-    let host = dpe.uri.host().as_str().to_owned();
+    let host = key(dpe.uri.host().as_str());
     match dpe.uri.level() {
         DpeLevel::Catalogue => Kind::LevelZero { host },
         DpeLevel::Document { .. } => match Declared::of(resource, server) {

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, Semaphore};
 use crate::desktop::ListedWindow;
 use crate::finder::{Declared, FinderIndex, FinderView};
 use hosts::Hosts;
-pub(crate) use listing::Listing;
+pub(crate) use listing::{Hidden, Listing};
 pub(crate) use reads::Job;
 use reads::Reason;
 pub(crate) use shelf::CataloguedWindow;
@@ -60,6 +60,17 @@ struct State {
     shelves: BTreeMap<Arc<str>, Shelf>,
     hosts: Hosts,
     finder: FinderIndex,
+}
+
+/// What a server has to show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Census {
+    pub(crate) windows: usize,
+    pub(crate) documents: usize,
+    /// Documents of which it is not known what they are.
+    pub(crate) left_out: usize,
+    /// What is not shown since the server would not tell of changes.
+    pub(crate) hidden: Hidden,
 }
 
 /// Why a document could not be read.
@@ -107,16 +118,38 @@ impl Catalogue {
         shelf.windows = windows;
         shelf.others = std::mem::take(&mut listing.others);
         shelf.to_follow = to_follow.clone();
+        shelf.levels_zero = std::mem::take(&mut listing.levels_zero).into_keys().collect();
+        let is_news = shelf.hidden != listing.hidden;
+        shelf.hidden = listing.hidden;
         let old = std::mem::replace(&mut shelf.hosts, std::mem::take(&mut listing.hosts));
         let new = shelf.hosts.clone();
         let clashes = state.hosts.change(server, &old, &new);
         drop(state);
         for clash in clashes {
-            let (host, first, second) = (clash.host, clash.first, clash.second);
-            tracing::warn!(host, %first, %second, "two MCP servers use the same host in their URIs; the first one answers");
+            let (host, first, second) = (clash.host, &*clash.first, &*clash.second);
+            tracing::warn!(
+                host,
+                first,
+                second,
+                "two MCP servers use the same host in their URIs; the first one answers"
+            );
         }
+        let name = &**server;
         if listing.too_many > 0 {
-            tracing::warn!(%server, too_many = listing.too_many, "it lists more windows than are shown");
+            tracing::warn!(
+                server = name,
+                too_many = listing.too_many,
+                "an MCP server lists more windows than are shown"
+            );
+        }
+        let Hidden { windows, documents } = listing.hidden;
+        if is_news && windows + documents > 0 {
+            tracing::warn!(
+                server = name,
+                windows,
+                documents,
+                "an MCP server has windows or documents, but does not declare `resources.subscribe`: Agents do not see them"
+            );
         }
         if windows_differ {
             self.desktop_changed.notify_one();
@@ -125,7 +158,7 @@ impl Catalogue {
             self.finder_changed.notify_one();
         }
         if !windows_differ && !listing.documents_differ && gone.is_empty() {
-            tracing::debug!(%server, "its list of resources has changed nothing that is shown");
+            tracing::debug!(server = name, "a list of resources has changed nothing that is shown");
         }
         to_follow
     }
@@ -206,10 +239,18 @@ impl Catalogue {
         all.filter(is_meant).cloned().collect()
     }
 
-    /// How many windows and documents of a server are shown.
-    pub(crate) fn counts(&self, server: &str) -> (usize, usize) {
+    /// How much of a server is shown, and how much is not.
+    pub(crate) fn census(&self, server: &str) -> Census {
         let state = self.state();
-        (state.shelves.get(server).map_or(0, |shelf| shelf.windows.len()), state.finder.count(server))
+        let documents = state.finder.count(server);
+        let Some(shelf) = state.shelves.get(server) else { return Census { documents, ..Census::default() } };
+        let (windows, left_out) = (shelf.windows.len(), shelf.reads.failures());
+        Census { windows, documents, left_out, hidden: shelf.hidden }
+    }
+
+    /// A server was taken on.
+    pub(crate) fn enrol(&self, server: &str) {
+        self.state().hosts.enrol(&server.into());
     }
 
     /// All documents, as they are now.
@@ -217,9 +258,15 @@ impl Catalogue {
         self.state().finder.view()
     }
 
-    /// Who answers for a host.
-    pub(crate) fn server_of_host(&self, host: &str) -> Option<Arc<str>> {
-        self.state().hosts.server_of(host)
+    /// Who answers for a document of a host: where several servers use the host, the first one that lists it, or else the
+    /// first one.
+    pub(crate) fn server_of(&self, host: &str, document: Option<&str>) -> Option<Arc<str>> {
+        let state = self.state();
+        let mut servers = state.hosts.servers_of(host);
+        let first = servers.next()?;
+        let lists = |server: &Arc<str>| document.is_some_and(|uri| state.finder.contains(server, uri));
+        let found = std::iter::once(first).chain(servers).find(|server| lists(server));
+        Some(found.unwrap_or(first).clone())
     }
 
     /// The first server that lists a URI, in the order of their names.
@@ -238,8 +285,7 @@ impl Catalogue {
     pub(crate) fn is_followed(&self, server: &str, uri: &str, host: &str) -> bool {
         let state = self.state();
         let Some(shelf) = state.shelves.get(server) else { return false };
-        let level_zero = [format!("dpe://{host}"), format!("dpe://{host}/")];
-        shelf.to_follow.contains(uri) || level_zero.iter().any(|zero| shelf.to_follow.contains(zero.as_str()))
+        shelf.to_follow.contains(uri) || shelf.levels_zero.contains(&hosts::key(host))
     }
 
     /// Nobody has seen anything yet: what there is now is no news.
@@ -284,7 +330,7 @@ impl State {
 
     /// A document changed. Whether it is to be read.
     fn document_changed(&mut self, server: &Arc<str>, uri: &str) -> bool {
-        let is_shown = self.finder.get(server, uri).is_some();
+        let is_shown = self.finder.contains(server, uri);
         let Some(shelf) = self.shelves.get_mut(server) else { return false };
         if is_shown {
             shelf.reads.want(uri, Reason::Changed);
@@ -317,13 +363,23 @@ impl State {
             (Reason::Changed, Err(Unread::Missing(_))) => return self.finder.remove(server, uri),
             (Reason::Changed, Err(Unread::Failed(problem))) => {
                 if shelf.may_warn() {
-                    tracing::warn!(%server, uri, problem, "a changed document cannot be read; it is shown as it was");
+                    tracing::warn!(
+                        server = &**server,
+                        uri,
+                        problem,
+                        "a changed document cannot be read; it is shown as it was"
+                    );
                 }
                 return false;
             }
         };
         if shelf.may_warn() {
-            tracing::warn!(%server, uri, problem, "a document is left out of the Finder: it is not known what it is");
+            tracing::warn!(
+                server = &**server,
+                uri,
+                problem,
+                "a document is left out of the Finder: its metadata cannot be had"
+            );
         }
         // It may have been shown for what it was in an earlier connection.
         self.finder.remove(server, uri)
@@ -338,7 +394,7 @@ fn windows(server: &Arc<str>, listed: &[Resource], shelf: &mut Shelf) -> Vec<Arc
         let Ok(window) = ListedWindow::of(resource) else { continue };
         for warning in &window.warnings {
             if shelf.may_warn() {
-                tracing::warn!(%server, uri = resource.uri, "{warning}");
+                tracing::warn!(server = &**server, uri = resource.uri, "a window {warning}");
             }
         }
         windows.push(Arc::new(CataloguedWindow {

@@ -90,6 +90,11 @@ impl Reads {
         }
     }
 
+    /// How many documents could not be had.
+    pub(super) fn failures(&self) -> usize {
+        self.failed.len()
+    }
+
     /// The next document to read.
     pub(super) fn next(&mut self) -> Option<Job> {
         while let Some(uri) = self.queue.pop_front() {

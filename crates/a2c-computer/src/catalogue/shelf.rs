@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::listing::Hidden;
 use super::reads::Reads;
 
 /// How many warnings about single resources one listing may cause; the rest is for who debugs.
@@ -17,8 +18,11 @@ pub(super) struct Shelf {
     pub(super) others: HashSet<Box<str>>,
     pub(super) hosts: BTreeSet<String>,
     pub(super) reads: Reads,
+    pub(super) hidden: Hidden,
     /// What it is to tell us about.
     pub(super) to_follow: Arc<HashSet<Box<str>>>,
+    /// Hosts whose level 0 is followed.
+    pub(super) levels_zero: HashSet<String>,
     /// Warnings since the last listing.
     warned: u32,
 }

@@ -72,7 +72,7 @@ fn what_is_listed_is_shown_and_what_is_not_any_more_is_gone() {
     assert_eq!(stage.list(vec![declared("dpe://h/a", "A"), window(), quiet("x://y")]), ["dpe://h/a", "window://h/w"]);
     assert_eq!((stage.shown(), stage.rung()), (vec!["A".into()], (true, true)));
     assert_eq!(stage.catalogue.server_listing("x://y").as_deref(), Some("s"));
-    assert_eq!(stage.catalogue.server_of_host("h").as_deref(), Some("s"));
+    assert_eq!(stage.catalogue.server_of("h", None).as_deref(), Some("s"));
 
     stage.list(vec![declared("dpe://h/a", "A"), window(), quiet("x://y")]);
     assert_eq!(stage.rung(), (false, false), "the same is no news");
@@ -81,7 +81,7 @@ fn what_is_listed_is_shown_and_what_is_not_any_more_is_gone() {
     assert_eq!(stage.catalogue.server_listing("x://y"), None);
     stage.list(vec![]);
     assert_eq!((stage.shown(), stage.rung()), (vec![], (true, true)));
-    assert_eq!(stage.catalogue.server_of_host("h"), None);
+    assert_eq!(stage.catalogue.server_of("h", None), None);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_server_that_tells_of_no_changes_shows_nothing_but_can_be_read() {
     assert!(stage.catalogue.finish(&stage.server, listing).is_empty());
     assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.rung()), (vec![], 0, (false, false)));
     assert_eq!(stage.catalogue.server_listing("window://h").as_deref(), Some("s"));
-    assert_eq!(stage.catalogue.server_of_host("h").as_deref(), Some("s"));
+    assert_eq!(stage.catalogue.server_of("h", None).as_deref(), Some("s"));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_server_that_is_forgotten_leaves_nothing() {
     stage.rung();
     stage.catalogue.forget(&stage.server);
     assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.rung()), (vec![], 0, (true, true)));
-    assert_eq!((stage.catalogue.server_of_host("h"), stage.jobs()), (None, vec![]));
+    assert_eq!((stage.catalogue.server_of("h", None), stage.jobs()), (None, vec![]));
     stage.catalogue.forget(&stage.server);
     assert_eq!(stage.rung(), (false, false));
 }

@@ -7,6 +7,7 @@ use rmcp::model::Tool;
 
 use super::cause::{self, Cause};
 use super::{Diagnosis, Grade};
+use crate::catalogue::{Census, Hidden};
 use crate::config::ComputerConfig;
 use crate::config::import;
 use crate::servers::state::ServerState;
@@ -26,6 +27,8 @@ pub(super) struct Patient {
     pub(super) tools: Arc<[Tool]>,
     /// What it printed on standard output that is no MCP, the last of it.
     pub(super) garbage: Vec<String>,
+    /// What it has besides tools.
+    pub(super) census: Census,
 }
 
 /// Everything there is to look at.
@@ -47,13 +50,38 @@ pub(super) fn diagnose(ward: &Ward<'_>) -> Vec<Diagnosis> {
         let before = found.len();
         state_of(patient, &mut found);
         tools_of(patient, ward, &mut found);
+        shown_of(patient, &mut found);
         if found.len() == before {
-            let what = format!("ready, with {} tools", patient.tools.len());
+            let Census { windows, documents, .. } = patient.census;
+            let counts = [(patient.tools.len(), "tool"), (windows, "window"), (documents, "document")];
+            let shown = counts.iter().filter(|(count, what)| *count > 0 || *what == "tool");
+            let shown: Vec<String> = shown.map(|(count, what)| counted(*count, what)).collect();
+            let what = format!("ready, with {}", shown.join(", "));
             found.push(about(patient, Grade::Ok, what, ""));
         }
     }
     file(ward, &mut found);
     found
+}
+
+/// What it has besides tools, and is not seen.
+fn shown_of(patient: &Patient, found: &mut Vec<Diagnosis>) {
+    let Census { left_out, hidden: Hidden { windows, documents }, .. } = patient.census;
+    if windows + documents > 0 {
+        let (windows, documents) = (counted(windows, "window"), counted(documents, "document"));
+        let what =
+            format!("it has {windows} and {documents} that no Agent sees: it does not declare `resources.subscribe`");
+        let advice = "its author declares that capability, and tells of changes (docs/context.md)";
+        found.push(about(patient, Grade::Warning, what, advice));
+    }
+    if left_out > 0 {
+        let what = format!("{} left out of the Finder: their metadata cannot be had", counted(left_out, "document"));
+        found.push(about(patient, Grade::Warning, what, "the Computer's log says of each what is wrong"));
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn about(patient: &Patient, grade: Grade, what: impl Into<String>, advice: impl Into<String>) -> Diagnosis {
@@ -167,7 +195,14 @@ mod tests {
     fn patient(config: &ComputerConfig, name: &str, state: ServerState, tools: &[(&str, &str)]) -> Patient {
         let tool = |(name, text): &(&str, &str)| Tool::new(name.to_string(), text.to_string(), Arc::new(Map::new()));
         let tools = tools.iter().map(tool).collect();
-        Patient { config: Arc::new(config.servers[name].clone()), state, restarts: 0, tools, garbage: Vec::new() }
+        Patient {
+            config: Arc::new(config.servers[name].clone()),
+            state,
+            restarts: 0,
+            tools,
+            garbage: Vec::new(),
+            census: Census::default(),
+        }
     }
 
     fn config(servers: &Value) -> ComputerConfig {
@@ -191,7 +226,20 @@ mod tests {
     fn a_server_that_is_well_is_said_to_be() {
         let config = config(&json!({"a": {"command": "x"}}));
         let well = [patient(&config, "a", ServerState::Ready, &[("t", "Does t")])];
-        assert_eq!(found(&well, &config, &[], false), ["Ok a: ready, with 1 tools"]);
+        assert_eq!(found(&well, &config, &[], false), ["Ok a: ready, with 1 tool"]);
+        let [mut well] = well;
+        well.census = Census { windows: 2, documents: 1, ..Census::default() };
+        assert_eq!(found(&[well], &config, &[], false), ["Ok a: ready, with 1 tool, 2 windows, 1 document"]);
+    }
+
+    #[test]
+    fn what_no_agent_sees_is_told() {
+        let config = config(&json!({"a": {"command": "x"}}));
+        let mut mute = patient(&config, "a", ServerState::Ready, &[]);
+        mute.census = Census { left_out: 3, hidden: Hidden { windows: 1, documents: 2 }, ..Census::default() };
+        let told = found(&[mute], &config, &[], false);
+        assert!(told[0].starts_with("Warning a: it has 1 window and 2 documents that no Agent sees"), "{told:?}");
+        assert!(told[1].starts_with("Warning a: 3 documents left out of the Finder"), "{told:?}");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
 
 use super::diagnose::{Patient, Ward, diagnose};
 use super::{Diagnosis, Grade, runs_some_unasked};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Census};
 use crate::config::ComputerConfig;
 use crate::dpe::{ResolutionLimits, Resolutions};
 use crate::inputs::{InputSources, Inputs};
@@ -23,6 +24,9 @@ use crate::tools::toolbox::{Offer, Toolbox};
 
 /// How many servers are started at the same time.
 const AT_A_TIME: usize = 8;
+
+/// How long a server of a file may take to list its resources.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// How many lines of a server's log are looked through.
 const LOG_LINES: usize = 500;
@@ -49,7 +53,12 @@ pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Pat
     let file = file.map(Path::to_owned);
     // Thousands of tools take a moment to read.
     let examined = tokio::task::spawn_blocking(move || {
-        let patients: Vec<_> = machine.servers.all().iter().map(|(_, server)| patient(server)).collect();
+        let patients: Vec<_> = machine
+            .servers
+            .all()
+            .iter()
+            .map(|(name, server)| patient(server, machine.surroundings.catalogue.census(name)))
+            .collect();
         let pending = machine.tools.with_pins(|pins| pins.pending());
         let changed: Vec<_> = pending.into_iter().map(|change| (change.server, change.tool)).collect();
         let (config, toolbox) = (machine.config(), machine.tools.toolbox());
@@ -121,7 +130,9 @@ pub async fn of_file(
         // The names of a map are different.
         let server = servers.add(config.clone())?;
         server.settled().await;
-        let found = patient(&server);
+        // What it has besides tools is worth a moment, and no more.
+        let _ = tokio::time::timeout(LOOK, server.known()).await;
+        let found = patient(&server, surroundings.catalogue.census(&config.name));
         servers.remove(&config.name);
         server.gone().await;
         Some(found)
@@ -140,7 +151,7 @@ pub async fn of_file(
     Ok(found)
 }
 
-fn patient(server: &Server) -> Patient {
+fn patient(server: &Server, census: Census) -> Patient {
     let status = server.status();
     let log = server.log().tail(LOG_LINES);
     let garbage = log.iter().filter(|line| line.source == LogSource::Stdout).map(|line| line.text.to_string());
@@ -150,6 +161,7 @@ fn patient(server: &Server) -> Patient {
         restarts: status.restarts,
         tools: server.tools(),
         garbage: garbage.collect(),
+        census,
     }
 }
 

@@ -36,7 +36,7 @@ impl Machine {
             return Err(DpeFailure::NoResolver.into_body(&text));
         }
         let host = uri.host().as_str();
-        let (name, server) = self.server_of_host(host, &text)?;
+        let (name, server) = self.server_of(host, Some(&uri), &text)?;
         if server.state().is_running() && !server.abilities().subscribe {
             return Err(lacks(&name, "resources.subscribe"));
         }
@@ -45,7 +45,8 @@ impl Machine {
             uri: &uri,
             listed: self.surroundings.catalogue.document(&name, &text),
             hint: ResolveHint { mcp_server_name: name.to_string(), agent, req_id: req_id.clone() },
-            is_watched: self.surroundings.catalogue.is_followed(&name, &text, host),
+            // A server that is down tells of nothing.
+            is_watched: server.state().is_running() && self.surroundings.catalogue.is_followed(&name, &text, host),
             limit,
         };
         let reader = Reader { server, name };

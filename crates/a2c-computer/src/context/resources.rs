@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use a2c_protocol::context::{
     GetFinderReq, GetFinderRet, GetResourcesReq, GetResourcesRet, ReadResourceReq, ReadResourceRet,
 };
-use a2c_protocol::uri::DpeUri;
+use a2c_protocol::uri::{DpeLevel, DpeUri};
 use a2c_protocol::{ErrorBody, ErrorCode};
 
 use super::refusal::Asked;
@@ -62,13 +62,16 @@ impl Machine {
             let page = self.shelf.read(&uri, Instant::now()).map_err(|e| unreadable(&e))?;
             return Ok(ReadResourceRet { contents: page.contents, req_id });
         }
-        let dpe = match has_scheme(&uri, "dpe:") {
-            true => Some(DpeUri::parse(&uri).map_err(|e| broken(&uri, &e))?.uri),
-            false => None,
+        let (uri, dpe) = match has_scheme(&uri, "dpe:") {
+            true => {
+                let parsed = DpeUri::parse(&uri).map_err(|e| broken(&uri, &e))?.uri;
+                (plain(&uri, parsed.level()), Some(parsed))
+            }
+            false => (uri, None),
         };
         let server = match (mcp_server, &dpe) {
             (Some(name), _) => self.server_named(&name)?,
-            (None, Some(dpe)) => self.server_of_host(dpe.host().as_str(), &uri)?.1,
+            (None, Some(dpe)) => self.server_of(dpe.host().as_str(), dpe.document().as_ref(), &uri)?.1,
             (None, None) => {
                 let listing = self.surroundings.catalogue.server_listing(&uri);
                 listing.and_then(|name| self.servers.get(&name)).ok_or_else(|| unlisted(&uri))?
@@ -84,9 +87,15 @@ impl Machine {
         Ok(ReadResourceRet { contents, req_id })
     }
 
-    /// The server that answers for a host.
-    pub(super) fn server_of_host(&self, host: &str, uri: &str) -> Result<(Arc<str>, Arc<Server>), ErrorBody> {
-        let name = self.surroundings.catalogue.server_of_host(host);
+    /// The server that answers for a document of a host.
+    pub(super) fn server_of(
+        &self,
+        host: &str,
+        document: Option<&impl ToString>,
+        uri: &str,
+    ) -> Result<(Arc<str>, Arc<Server>), ErrorBody> {
+        let document = document.map(ToString::to_string);
+        let name = self.surroundings.catalogue.server_of(host, document.as_deref());
         let found = name.and_then(|name| self.servers.get(&name).map(|server| (name, server)));
         found.ok_or_else(|| {
             let message = format!("no MCP server of this computer has documents of the host '{host}'");
@@ -118,8 +127,23 @@ fn broken(uri: &str, error: &a2c_protocol::uri::DpeUriError) -> ErrorBody {
     }
 }
 
+/// The URI as servers expect it: without what means nothing, and otherwise as it was written.
+fn plain(uri: &str, level: &DpeLevel) -> String {
+    let uri = uri.split_once('#').map_or(uri, |(uri, _)| uri);
+    let (path, query) = match uri.split_once('?') {
+        Some((path, query)) => (path, format!("?{query}")),
+        None => (uri, String::new()),
+    };
+    let path = match level {
+        DpeLevel::Catalogue => path,
+        _ => path.strip_suffix('/').unwrap_or(path),
+    };
+    let rest = path.split_once(':').map_or(path, |(_, rest)| rest);
+    format!("dpe:{rest}{query}")
+}
+
 fn unlisted(uri: &str) -> ErrorBody {
-    let message = format!("no MCP server of this computer lists '{uri}': name the one to ask in `mcp_server`");
+    let message = format!("no MCP server of this computer lists '{uri}': say which one to ask (`mcp_server`)");
     ErrorBody::new(ErrorCode::NotFound, message).with("uri", uri)
 }
 
@@ -133,4 +157,23 @@ fn unreadable(error: &ShelfError) -> ErrorBody {
 
 fn has_scheme(uri: &str, scheme: &str) -> bool {
     uri.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_nothing_does_not_reach_the_server() {
+        let check = |uri: &str, expected: &str| {
+            let level = DpeUri::parse(uri).unwrap().uri.level().clone();
+            assert_eq!(plain(uri, &level), expected, "{uri}");
+        };
+        check("dpe://h/d?depth=pages&limit=5", "dpe://h/d?depth=pages&limit=5");
+        check("DPE://h/d/#x", "dpe://h/d");
+        check("dpe://h/d/?format=text#x", "dpe://h/d?format=text");
+        check("dpe://h", "dpe://h");
+        check("dpe://h/", "dpe://h/");
+        check("dpe://h/%E8%A1%A8/elements/a%2Fb", "dpe://h/%E8%A1%A8/elements/a%2Fb");
+    }
 }

@@ -58,16 +58,16 @@ impl Machine {
                     contents,
                 };
                 if let Some(warning) = window.warning() {
-                    tracing::warn!(server = window.server, uri = window.uri, "{warning}");
+                    tracing::warn!(server = window.server, uri = window.uri, "a window {warning}");
                 }
                 Some(window)
             }
             Err(failure) => {
-                let (server, uri) = (&window.server, &window.uri);
+                let (server, uri) = (&*window.server, &window.uri);
                 match failure {
                     // The owner knows already.
-                    CallFailure::NotRunning => tracing::debug!(%server, uri, "a window is left out: {failure}"),
-                    _ => tracing::warn!(%server, uri, "a window is left out: {failure}"),
+                    CallFailure::NotRunning => tracing::debug!(server, uri, "a window is left out: {failure}"),
+                    _ => tracing::warn!(server, uri, "a window is left out: {failure}"),
                 }
                 None
             }

@@ -27,7 +27,10 @@ pub(super) fn complete(mut answer: A2cResource, document: &Document) -> Result<A
     })?;
     let Resource { name, title, description, annotations, .. } = &document.resource;
     let mut meta = answer.meta.take().unwrap_or_default();
-    meta.entry("etag").or_insert_with(|| document.etag.clone().into());
+    // Where the server gave no etag there is only the address, which may be a key: it is not repeated.
+    if !matches!(&document.contents, DpeContents::External(external) if external.etag.is_none()) {
+        meta.entry("etag").or_insert_with(|| document.etag.clone().into());
+    }
     match &document.contents {
         DpeContents::Inline(json) => {
             let head: Head = serde_json::from_slice(json).unwrap_or_default();

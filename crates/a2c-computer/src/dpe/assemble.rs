@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use a2c_protocol::context::Resource;
 use a2c_protocol::error::{ErrorBody, ResolutionFailure};
 use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
@@ -57,6 +58,7 @@ pub(super) fn too_large(limit: usize) -> DpeFailure {
 pub(super) async fn assemble<R: DocumentReader>(
     uri: &str,
     level1: &Level1<'_>,
+    listed: Option<&Resource>,
     reader: &R,
     max_bytes: usize,
 ) -> Result<Vec<u8>, DpeFailure> {
@@ -64,7 +66,7 @@ pub(super) async fn assemble<R: DocumentReader>(
         let message = format!("the document has {} pages; at most {MAX_PAGES} are published", level1.page_count);
         return Err(DpeFailure::failed(ResolutionFailure::ResolverError, message));
     }
-    let mut json = head(uri, level1);
+    let mut json = head(uri, level1, listed);
     let read = |index: u64| {
         let (reader, uri) = (reader.clone(), format!("{uri}/pages/{index}"));
         async move { reader.read(&uri).await }
@@ -86,25 +88,30 @@ pub(super) async fn assemble<R: DocumentReader>(
     Ok(json)
 }
 
-/// Everything up to the first page.
-fn head(uri: &str, level1: &Level1<'_>) -> Vec<u8> {
+/// Everything up to the first page. What the document does not say of itself its listing may.
+fn head(uri: &str, level1: &Level1<'_>, listed: Option<&Resource>) -> Vec<u8> {
     let mut json = Vec::with_capacity(1024);
-    let own_uri = serde_json::value::to_raw_value(uri).expect("a text is always JSON");
-    let fields: [(&str, Option<&RawValue>); 8] = [
-        ("doc_ref", Some(level1.doc_ref)),
-        ("uri", level1.uri.or(Some(&own_uri))),
-        ("file_uri", level1.file_uri),
-        ("file_type", level1.file_type),
-        ("title", level1.title),
-        ("summary", level1.summary),
-        ("keywords", level1.keywords),
-        ("last_modified", level1.last_modified),
+    let meta = |key: &str| listed?.meta.as_ref()?.get(key).cloned();
+    let title = || listed.map(|listed| listed.title.as_ref().unwrap_or(&listed.name)).filter(|title| !title.is_empty());
+    let modified = || listed?.annotations.as_ref()?.last_modified.clone();
+    let fields: [(&str, Option<&RawValue>, Option<Value>); 8] = [
+        ("doc_ref", Some(level1.doc_ref), None),
+        ("uri", level1.uri, Some(uri.into())),
+        ("file_uri", level1.file_uri, meta("file_uri")),
+        ("file_type", level1.file_type, meta("file_type")),
+        ("title", level1.title, title().map(|title| title.as_str().into())),
+        ("summary", level1.summary, listed.and_then(|listed| listed.description.clone()).map(Value::from)),
+        ("keywords", level1.keywords, meta("keywords")),
+        ("last_modified", level1.last_modified, modified().map(Value::from)),
     ];
     json.push(b'{');
-    for (name, value) in fields {
-        if let Some(value) = value {
-            write!(json, "\"{name}\":{},", value.get()).expect("a Vec takes everything");
+    for (name, own, listed) in fields {
+        match (own, listed) {
+            (Some(own), _) => write!(json, "\"{name}\":{},", own.get()),
+            (None, Some(listed)) => write!(json, "\"{name}\":{listed},"),
+            (None, None) => Ok(()),
         }
+        .expect("a Vec takes everything");
     }
     write!(json, "\"page_count\":{},\"pages\":[", level1.page_count).expect("a Vec takes everything");
     json
@@ -122,7 +129,7 @@ mod tests {
     async fn whole(script: &Script, max_bytes: usize) -> Result<Value, DpeFailure> {
         let contents = script.read("dpe://h/d").await.unwrap();
         let Source::Paged(level1) = classify(&contents).unwrap() else { panic!("not paged") };
-        let json = assemble("dpe://h/d", &level1, script, max_bytes).await?;
+        let json = assemble("dpe://h/d", &level1, None, script, max_bytes).await?;
         Ok(serde_json::from_slice(&json).unwrap())
     }
 

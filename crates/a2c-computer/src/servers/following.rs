@@ -160,8 +160,13 @@ impl Follower<'_> {
                 }
                 Err(problem) => {
                     let problem = self.shared.concealed().from_logs.hide(&problem);
-                    let server = &self.shared.name;
-                    tracing::warn!(%server, problem, "its resources are not known; trying again in {} s", retry.as_secs());
+                    let server = &*self.shared.name;
+                    tracing::warn!(
+                        server,
+                        problem,
+                        "the resources of an MCP server are not known; trying again in {} s",
+                        retry.as_secs()
+                    );
                     self.shared.log.remark(&format!("its resources are not known: {problem}"));
                     // Nobody waits for a server that does not say what it has.
                     followed.ended();
@@ -185,7 +190,7 @@ impl Follower<'_> {
             let page = list_page(self.live, cursor, Instant::now() + PAGE_LIMIT).await;
             let mut page = page.map_err(|failure| failure.to_string())?;
             if page.refused > 0 {
-                tracing::warn!(%server, entries = page.refused, "entries of its list are no resources");
+                tracing::warn!(server = &**server, entries = page.refused, "an MCP server lists what are no resources");
             }
             count += page.resources.len();
             if count > MAX_RESOURCES {
@@ -238,7 +243,7 @@ impl Follower<'_> {
             }
             if let Some((count, uri, failure)) = refused {
                 let problem = self.shared.concealed().from_logs.hide(&failure.to_string());
-                tracing::warn!(%server, count, %uri, problem, "it does not take subscriptions: changes may go unnoticed");
+                tracing::warn!(server = &**server, count, %uri, problem, "an MCP server does not take subscriptions: changes may go unnoticed");
             }
             followed.looked(|look| look.subscribed |= look.listed);
         }

@@ -103,6 +103,7 @@ impl Servers {
             return None;
         }
         let name = config.name.clone();
+        self.surroundings.catalogue.enrol(&name);
         let server = Arc::new(Server::start(config, self.surroundings.clone()));
         servers.insert(name, server.clone());
         self.surroundings.changed.notify_one();

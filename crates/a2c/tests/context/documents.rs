@@ -52,6 +52,8 @@ async fn a_whole_document_is_fetched_over_http_and_again_only_when_it_changed() 
     let options = FetchOptions::default();
     let fetched = stage.agent.fetch_dpe("desk", "dpe://docs/paged", &options).await.unwrap();
     let body: Value = serde_json::from_slice(&fetched.body).unwrap();
+    // What the document does not say of itself, the list did.
+    assert_eq!((&body["title"], &body["file_type"]), (&json!("Paged"), &json!("md")));
     assert_eq!((&body["page_count"], &body["pages"][0]["elements"][0]["element_id"]), (&json!(2), &json!("a")));
     assert!(fetched.resource.uri.starts_with("http://127.0.0.1:"), "{:?}", fetched.resource);
     let again = stage.agent.get_dpe("desk", "dpe://docs/paged", PATIENCE).await.unwrap();

@@ -61,6 +61,30 @@ async fn resources_are_read_from_who_has_them() {
 }
 
 #[tokio::test]
+async fn a_host_of_two_servers_leads_to_the_one_that_lists_the_document() {
+    let says = |uri: &str, text: &str| {
+        let mut document = document(uri, text, "2026-01-01");
+        document["read"] = text.into();
+        document
+    };
+    let stage = Stage::new(&json!({
+        "b": server(&[says("dpe://shared/both", "of b"), says("dpe://shared/only-b", "of b")]),
+        "a": server(&[says("dpe://shared/both", "of a"), says("dpe://shared/only-a", "of a")]),
+    }))
+    .await;
+    let read =
+        async |uri: &str| stage.ask("client:read_resource", json!({ "uri": uri })).await["contents"][0]["text"].clone();
+    for _ in 0..2 {
+        assert_eq!(read("dpe://shared/both").await, "of a", "the first by name was taken on first");
+        assert_eq!(read("dpe://shared/only-b/#x").await, "of b");
+        assert_eq!(read("dpe://shared/only-a").await, "of a");
+        stage.handle().restart("a").unwrap();
+        stage.handle().settled("a").await.unwrap();
+    }
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn the_sample_has_a_note_and_a_handbook() {
     let stage = Stage::new(&json!({"sample": sample()})).await;
     stage.text("note", json!({"text": "milk"})).await;

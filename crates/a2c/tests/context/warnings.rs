@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::library::{document, quiet_document, server, window};
+use crate::library::{document, quiet_document, server, server_with, window};
 use crate::stage::log::Log;
 use crate::stage::{Stage, until};
 
@@ -16,6 +16,7 @@ async fn the_owner_is_warned_of_what_servers_do_wrong() {
     };
     let stage = Stage::new(&json!({
         "first": server(&[window("window://shared.host/a", "1"), document("dpe://own.host/d", "D", "2026-01-01")]),
+        "mute": server_with(&json!({"subscribe": false, "resources": [window("window://mute", "unseen")]})),
         "second": server(&[document("dpe://shared.host/b", "B", "2026-01-01")]),
         "odd": server(&[
             odd("window://odd/priority", json!({"annotations": {"priority": 7}})),
@@ -29,7 +30,8 @@ async fn the_owner_is_warned_of_what_servers_do_wrong() {
     .await;
     let desktop = stage.desktop().await;
     assert_eq!(desktop.len(), 5, "a warning hides nothing: {desktop:?}");
-    let expected: [&[&str]; 7] = [
+    let expected: [&[&str]; 8] = [
+        &["resources.subscribe", "mute", "windows=1"],
         &["two MCP servers use the same host", "shared.host", "first", "second"],
         &["window://odd/priority", "priority"],
         &["window://odd/audience", "audience"],

@@ -153,9 +153,17 @@ fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
+/// The port that nobody has to name.
+const HTTP_PORT: u16 = 80;
+
 /// By which names a listener on this machine may be called.
 fn names(address: SocketAddr, public: Option<&Url>) -> Vec<String> {
     let mut names = vec![address.to_string(), format!("localhost:{}", address.port())];
+    if address.port() == HTTP_PORT {
+        // Clients leave the usual port out.
+        let bare = address.to_string();
+        names.extend([bare.trim_end_matches(&format!(":{HTTP_PORT}")).to_owned(), "localhost".to_owned()]);
+    }
     names.extend(public.map(|url| url.authority().to_owned()));
     names
 }

@@ -250,3 +250,11 @@ async fn a_proxy_in_front_and_addresses_that_lead_nowhere() {
     let external = testing::external("dpe://h/d", "https://x.example/d");
     assert_eq!(stage.listener.resolve(&external).await.unwrap().uri, "https://x.example/d");
 }
+
+#[test]
+fn the_usual_port_need_not_be_named() {
+    let names_of = |address: &str| names(address.parse().unwrap(), None);
+    assert_eq!(names_of("127.0.0.1:80"), ["127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost"]);
+    assert_eq!(names_of("[::1]:80"), ["[::1]:80", "localhost:80", "[::1]", "localhost"]);
+    assert_eq!(names_of("127.0.0.1:8080"), ["127.0.0.1:8080", "localhost:8080"]);
+}

@@ -86,7 +86,7 @@ impl<R: DocumentReader> Flight<R> {
         let json = match classify(&contents)? {
             Source::Inline(text) if text.len() > limit => return Err(too_large(limit)),
             Source::Inline(text) => Bytes::copy_from_slice(text.as_bytes()),
-            Source::Paged(level1) => assemble(&uri, &level1, &self.reader, limit).await?.into(),
+            Source::Paged(level1) => assemble(&uri, &level1, self.listed.as_ref(), &self.reader, limit).await?.into(),
             Source::External(external) => {
                 let is_told_by_etag = external.etag.is_some();
                 let etag = external.state().to_owned();

@@ -112,6 +112,11 @@ impl FinderIndex {
         Some(by_uri.get(uri.as_bytes())?.0.summary(server))
     }
 
+    /// Whether there is a document of a server with this URI.
+    pub fn contains(&self, server: &str, uri: &str) -> bool {
+        self.by_uri.get(server).is_some_and(|by_uri| by_uri.contains(uri.as_bytes()))
+    }
+
     /// The URIs of a server's documents, in no particular order.
     pub fn uris<'a>(&'a self, server: &str) -> impl Iterator<Item = &'a str> + use<'a> {
         self.by_uri.get(server).into_iter().flatten().map(|ByUri(document)| document.uri_text())
