@@ -17,8 +17,8 @@ pub(crate) struct Listing {
     /// In the order of the list, each once.
     pub(super) windows: Vec<Resource>,
     window_uris: HashSet<String>,
-    /// The documents, by the host of their URI.
-    pub(super) documents: HashMap<String, HashSet<Box<str>>>,
+    /// The URI of each document, and the host in it.
+    documents: HashMap<Box<str>, String>,
     /// The URI of a host's level 0.
     pub(super) levels_zero: BTreeMap<String, String>,
     /// All else that can be read.
@@ -98,11 +98,11 @@ impl Listing {
                 }
             }
             Kind::Document { host, declared } if self.shows => {
-                let is_new = self.documents.entry(host).or_default().insert(resource.uri.into());
+                let is_new = self.documents.insert(resource.uri.into(), host).is_none();
                 return is_new.then_some(*declared);
             }
             Kind::DeepDocument { host } if self.shows => {
-                self.documents.entry(host).or_default().insert(resource.uri.into());
+                self.documents.insert(resource.uri.into(), host);
             }
             Kind::LevelZero { host } if self.shows => {
                 self.levels_zero.entry(host).or_insert(resource.uri);
@@ -122,12 +122,8 @@ impl Listing {
     /// What to subscribe to: each window, and each document; where the level 0 of a host is listed, that stands for all
     /// its documents.
     pub(super) fn to_subscribe(&self) -> HashSet<Box<str>> {
-        let mut wanted: HashSet<Box<str>> = HashSet::new();
-        for (host, documents) in &self.documents {
-            if !self.levels_zero.contains_key(host) {
-                wanted.extend(documents.iter().cloned());
-            }
-        }
+        let alone = self.documents.iter().filter(|(_, host)| !self.levels_zero.contains_key(*host));
+        let mut wanted: HashSet<Box<str>> = alone.map(|(uri, _)| uri.clone()).collect();
         wanted.extend(self.levels_zero.values().map(|uri| uri.as_str().into()));
         wanted.extend(self.windows.iter().map(|window| window.uri.as_str().into()));
         wanted
@@ -135,7 +131,7 @@ impl Listing {
 
     /// Whether a document was listed.
     pub(super) fn has_document(&self, uri: &str) -> bool {
-        self.documents.values().any(|documents| documents.contains(uri))
+        self.documents.contains_key(uri)
     }
 }
 

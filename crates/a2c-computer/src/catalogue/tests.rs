@@ -211,3 +211,14 @@ fn news_of_what_is_not_known_is_announced_and_nothing_more() {
     check("file:///x", Consequence::Nothing, (false, false));
     check("dpe://", Consequence::Nothing, (false, false));
 }
+
+#[test]
+fn a_host_for_every_document_costs_no_more_than_one_for_all() {
+    let mut stage = Stage::new();
+    let listed = || (0..20_000).map(|n| declared(&format!("dpe://h{n}/d"), "D")).collect();
+    // Looked for host by host, each of these took the catalogue away from everybody for minutes.
+    let begin = std::time::Instant::now();
+    stage.list(listed());
+    stage.list(listed());
+    assert!(begin.elapsed() < std::time::Duration::from_secs(30), "{:?}", begin.elapsed());
+}
