@@ -3,16 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
+use futures_util::future::join_all;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::catalogue::CataloguedWindow;
 use crate::desktop::{Window, organize_desktop};
 use crate::machine::Machine;
 use crate::servers::calling::CallFailure;
+use crate::servers::paging::written_size;
 
-/// How many windows of one server are read at a time.
-const AT_A_TIME: usize = 64;
+/// How much one window may hold. One that holds more would keep the others from being shown.
+const MAX_WINDOW: usize = 4 << 20;
+
+/// What came of reading a window.
+type Read = (Arc<CataloguedWindow>, Result<Vec<Value>, CallFailure>);
 
 impl Machine {
     /// The Desktop: at most `size` windows, or all; with `only`, the window of that URI.
@@ -20,58 +25,56 @@ impl Machine {
         if size.is_some_and(|size| size <= 0) {
             return Vec::new();
         }
+        // All begin now: one limit is everybody's.
+        let deadline = Instant::now() + self.surroundings.limits.window;
         let listed = self.surroundings.catalogue.windows(only);
-        let windows = self.read_windows(listed).await;
+        let read = join_all(listed.into_iter().map(|window| async {
+            // It may have been taken away meanwhile.
+            let contents = match self.servers.get(&window.server) {
+                Some(server) => server.read_now(&window.listed_uri, deadline).await,
+                None => Err(CallFailure::NotRunning),
+            };
+            (window, contents)
+        }));
+        let windows = self.shown(read.await);
         organize_desktop(&windows, size, &self.history.servers_by_recency())
     }
 
-    /// The windows that could be read in time, in the order of their list.
-    async fn read_windows(&self, listed: Vec<Arc<CataloguedWindow>>) -> Vec<Window> {
-        let limit = self.surroundings.limits.window;
-        // All begin now: one limit is everybody's.
-        let deadline = Instant::now() + limit;
-        let mut by_server: BTreeMap<Arc<str>, Vec<(usize, Arc<CataloguedWindow>)>> = BTreeMap::new();
-        for (place, window) in listed.into_iter().enumerate() {
-            by_server.entry(window.server.clone()).or_default().push((place, window));
-        }
-        let reading = FuturesUnordered::new();
-        for (server, windows) in by_server {
-            // It may have been taken away meanwhile.
-            let Some(server) = self.servers.get(&server) else { continue };
-            reading.push(async move {
-                let server = &server;
-                let read = stream::iter(windows).map(|(place, window)| async move {
-                    (place, server.read_now(&window.listed_uri, deadline).await, window)
-                });
-                read.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await
-            });
-        }
-        let mut read: Vec<_> = reading.collect::<Vec<_>>().await.into_iter().flatten().collect();
-        read.sort_unstable_by_key(|(place, ..)| *place);
-        let shown = read.into_iter().filter_map(|(_, contents, window)| match contents {
-            Ok(contents) => {
-                let window = Window {
-                    server: window.server.to_string(),
-                    uri: window.uri.clone(),
-                    priority: window.priority,
-                    fullscreen: window.fullscreen,
-                    contents,
-                };
-                if let Some(warning) = window.warning() {
-                    tracing::warn!(server = window.server, uri = window.uri, "a window {warning}");
+    /// The windows that could be read; the others are told of, once for each server.
+    fn shown(&self, read: Vec<Read>) -> Vec<Window> {
+        let mut left_out: BTreeMap<Arc<str>, (usize, String, String)> = BTreeMap::new();
+        let mut leave_out = |window: &CataloguedWindow, why: String| {
+            let entry = left_out.entry(window.server.clone()).or_insert((0, window.uri.clone(), why));
+            entry.0 += 1;
+        };
+        let mut shown = Vec::with_capacity(read.len());
+        for (window, contents) in read {
+            match contents {
+                Ok(contents) if contents.iter().map(written_size).sum::<usize>() > MAX_WINDOW => {
+                    leave_out(&window, format!("it holds more than {} MiB", MAX_WINDOW >> 20));
                 }
-                Some(window)
-            }
-            Err(failure) => {
-                let (server, uri) = (&*window.server, &window.uri);
-                match failure {
-                    // The owner knows already.
-                    CallFailure::NotRunning => tracing::debug!(server, uri, "a window is left out: {failure}"),
-                    _ => tracing::warn!(server, uri, "a window is left out: {failure}"),
+                Ok(contents) => {
+                    let window = Window {
+                        server: window.server.to_string(),
+                        uri: window.uri.clone(),
+                        priority: window.priority,
+                        fullscreen: window.fullscreen,
+                        contents,
+                    };
+                    match window.warning() {
+                        Some(warning) => tracing::warn!(server = window.server, uri = window.uri, "a window {warning}"),
+                        None => shown.push(window),
+                    }
                 }
-                None
+                // The owner knows already.
+                Err(CallFailure::NotRunning) => tracing::debug!(uri = window.uri, "the server of a window is not running"),
+                Err(failure) => leave_out(&window, failure.to_string()),
             }
-        });
-        shown.collect()
+        }
+        for (server, (windows, uri, problem)) in left_out {
+            let problem = self.servers.get(&server).map_or(problem.clone(), |server| server.loggable(&problem));
+            tracing::warn!(server = &*server, windows, uri, problem, "windows are left out of the Desktop");
+        }
+        shown
     }
 }

@@ -9,10 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use a2c_protocol::config::REDACTED;
-use a2c_protocol::context::Resource;
+use a2c_protocol::context::{Annotations, Resource};
 use a2c_protocol::tool::CallToolResult;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use rmcp::model::ErrorData;
 use serde_json::Value;
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -131,7 +132,7 @@ impl Secrets {
         if self.0.sorted.is_empty() {
             return;
         }
-        let Resource { uri, name, title, description, mime_type, size: _, annotations: _, meta, extra } = resource;
+        let Resource { uri, name, title, description, mime_type, size: _, annotations, meta, extra } = resource;
         for text in
             [Some(uri), Some(name), title.as_mut(), description.as_mut(), mime_type.as_mut()].into_iter().flatten()
         {
@@ -141,11 +142,23 @@ impl Secrets {
         }
         meta.iter_mut().flat_map(|meta| meta.values_mut()).for_each(|value| self.scrub(value));
         extra.values_mut().for_each(|value| self.scrub(value));
+        if let Some(Annotations { audience, priority: _, last_modified, extra }) = annotations {
+            audience.iter_mut().flatten().chain(last_modified).for_each(|text| *text = self.hide(text));
+            extra.values_mut().for_each(|value| self.scrub(value));
+        }
     }
 
-    /// Whether one of them stands in a text as it is, or in base64.
+    /// Takes them out of the error of a server.
+    pub(crate) fn scrub_error(&self, error: &mut ErrorData) {
+        error.message = self.hide(&error.message).into();
+        error.data.iter_mut().for_each(|data| self.scrub(data));
+    }
+
+    /// Whether one of them stands in a text as it is or in base64, or could in a spelling that takes longer to find.
     fn may_be_in(&self, text: &str) -> bool {
-        self.0.sorted.iter().any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some())
+        let text = text.as_bytes();
+        memchr::memchr3(b'\\', b'%', b'+', text).is_some()
+            || self.0.sorted.iter().any(|needle| memchr::memmem::find(text, needle.as_bytes()).is_some())
     }
 
     /// Where secrets are, in order; those that overlap are one.
@@ -203,6 +216,7 @@ fn base64_spellings(value: &str) -> Vec<Zeroizing<String>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn secrets(values: &[&str]) -> Secrets {
         Secrets::new(values.iter().map(|value| Zeroizing::new((*value).to_owned())))
@@ -254,6 +268,29 @@ mod tests {
     }
 
     /// Lines that make a careless search slow: it would go over the rest of each from every place in it.
+    #[test]
+    fn resources_and_errors_hold_them_in_no_spelling() {
+        let secrets = secrets(&["a/b\"c d"]);
+        let mut resource: Resource = serde_json::from_value(json!({
+            "uri": "window://h/a%2Fb%22c%20d", "name": "n", "description": "{\"key\":\"a/b\\\"c d\"}",
+            "annotations": {"lastModified": "a/b\"c d", "audience": ["a/b\"c d"], "own": "a/b\"c d"},
+        }))
+        .unwrap();
+        secrets.scrub_resource(&mut resource);
+        let told = serde_json::to_value(&resource).unwrap();
+        assert_eq!(
+            told,
+            json!({
+                "uri": "window://h/***", "name": "n", "description": "{\"key\":\"***\"}",
+                "annotations": {"lastModified": "***", "audience": ["***"], "own": "***"},
+            })
+        );
+        let mut error =
+            ErrorData::new(rmcp::model::ErrorCode(-32002), "no a/b\"c d", Some(json!({"hint": "a/b\"c d"})));
+        secrets.scrub_error(&mut error);
+        assert_eq!((&*error.message, error.data), ("no ***", Some(json!({"hint": "***"}))));
+    }
+
     #[test]
     fn what_is_meant_to_keep_the_search_busy_passes() {
         let values =

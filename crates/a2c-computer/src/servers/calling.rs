@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::server::{Live, Server, Shared};
 use super::state::ServerState;
 use super::upstream::{self, Refusal};
+use crate::inputs::Secrets;
 
 /// What is to be called.
 pub(crate) struct McpCall<'a> {
@@ -52,6 +53,20 @@ pub(crate) enum CallFailure {
     /// The server went away, or its answer is none.
     #[error("{0}")]
     Failed(String),
+}
+
+impl CallFailure {
+    /// The failure without what must not be seen: a server's own words may be in it.
+    pub(super) fn without(self, secrets: &Secrets) -> Self {
+        match self {
+            Self::Refused(mut error) => {
+                secrets.scrub_error(&mut error);
+                Self::Refused(error)
+            }
+            Self::Failed(reason) => Self::Failed(secrets.hide(&reason)),
+            other => other,
+        }
+    }
 }
 
 impl Server {

@@ -280,8 +280,13 @@ impl Follower<'_> {
                 contents.iter_mut().for_each(|content| credentials.scrub(content));
                 level_one(&contents).ok_or_else(|| Unread::Failed("what it reads as is no JSON object".into()))
             }
-            Err(CallFailure::Refused(error)) if is_missing(&error) => Err(Unread::Missing(error.message.to_string())),
-            Err(failure) => Err(Unread::Failed(self.shared.concealed().from_logs.hide(&failure.to_string()))),
+            Err(failure) => {
+                let problem = self.shared.concealed().from_logs.hide(&failure.to_string());
+                match failure {
+                    CallFailure::Refused(error) if is_missing(&error) => Err(Unread::Missing(problem)),
+                    _ => Err(Unread::Failed(problem)),
+                }
+            }
         };
         surroundings.catalogue.read(&self.shared.name, &job, outcome);
     }

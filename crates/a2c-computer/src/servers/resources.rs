@@ -53,8 +53,10 @@ impl Server {
         limit: Duration,
     ) -> Result<ResourcePage, CallFailure> {
         let deadline = Instant::now() + limit;
-        let mut page = list_page(&self.live_until(deadline).await?, cursor, deadline).await?;
+        let listed = list_page(&self.live_until(deadline).await?, cursor, deadline).await;
+        let mut page = listed.map_err(|failure| failure.without(&self.credentials()))?;
         self.scrub(&mut page.resources);
+        page.next_cursor = page.next_cursor.map(|cursor| self.credentials().hide(&cursor));
         Ok(page)
     }
 
@@ -72,8 +74,8 @@ impl Server {
     }
 
     async fn read_on(&self, live: &Live, uri: &str, deadline: Instant) -> Result<Vec<Value>, CallFailure> {
-        let mut contents = read(live, uri, deadline).await?;
         let credentials = self.credentials();
+        let mut contents = read(live, uri, deadline).await.map_err(|failure| failure.without(&credentials))?;
         contents.iter_mut().for_each(|content| credentials.scrub(content));
         Ok(contents)
     }

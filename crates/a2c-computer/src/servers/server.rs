@@ -167,6 +167,11 @@ impl Server {
         self.shared.concealed().from_results
     }
 
+    /// A text about it, or in its own words, as the log may have it.
+    pub(crate) fn loggable(&self, text: &str) -> String {
+        self.shared.concealed().from_logs.hide(text)
+    }
+
     /// How it is now.
     pub(crate) fn status(&self) -> Status {
         self.shared.status.borrow().clone()
