@@ -28,8 +28,6 @@ pub(crate) struct Listing {
     pub(super) too_many: usize,
     /// Windows and documents that are not shown because the server would not tell of their changes.
     pub(super) hidden: Hidden,
-    /// Whether a document is not as it was.
-    pub(super) documents_differ: bool,
     /// Whether windows and documents of this server are shown.
     shows: bool,
     is_first: bool,

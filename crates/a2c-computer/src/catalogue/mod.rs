@@ -121,6 +121,7 @@ impl Catalogue {
         shelf.levels_zero = std::mem::take(&mut listing.levels_zero).into_keys().collect();
         let is_news = shelf.hidden != listing.hidden;
         shelf.hidden = listing.hidden;
+        let documents_differ = std::mem::take(&mut shelf.documents_differ) || !gone.is_empty();
         let old = std::mem::replace(&mut shelf.hosts, std::mem::take(&mut listing.hosts));
         let new = shelf.hosts.clone();
         let clashes = state.hosts.change(server, &old, &new);
@@ -154,13 +155,26 @@ impl Catalogue {
         if windows_differ {
             self.desktop_changed.notify_one();
         }
-        if listing.documents_differ || !gone.is_empty() {
+        if documents_differ {
             self.finder_changed.notify_one();
         }
-        if !windows_differ && !listing.documents_differ && gone.is_empty() {
+        if !windows_differ && !documents_differ {
             tracing::debug!(server = name, "a list of resources has changed nothing that is shown");
         }
         to_follow
+    }
+
+    /// The list could not be had to its end. What is in it so far is shown all the same.
+    pub(crate) fn broke_off(&self, server: &Arc<str>) {
+        if let Some(shelf) = self.state().shelves.get_mut(server) {
+            self.tell_of_documents(shelf);
+        }
+    }
+
+    fn tell_of_documents(&self, shelf: &mut Shelf) {
+        if std::mem::take(&mut shelf.documents_differ) {
+            self.finder_changed.notify_one();
+        }
     }
 
     /// A resource changed, says its server.
@@ -207,8 +221,9 @@ impl Catalogue {
 
     /// A server's connection is over. Its windows cannot be read for now.
     pub(crate) fn disconnected(&self, server: &Arc<str>) {
-        if let Some(shelf) = self.state().shelves.get(server) {
+        if let Some(shelf) = self.state().shelves.get_mut(server) {
             self.windows_come_or_go(shelf);
+            self.tell_of_documents(shelf);
         }
     }
 
@@ -303,20 +318,20 @@ impl Catalogue {
 
 impl State {
     /// A document was listed: it is shown, or is to be read first.
-    fn document_listed(&mut self, server: &Arc<str>, listing: &mut Listing, declared: Declared) {
+    fn document_listed(&mut self, server: &Arc<str>, listing: &Listing, declared: Declared) {
+        let shelf = self.shelves.entry(server.clone()).or_default();
         if declared.is_complete() {
             if let Ok(summary) = declared.complete() {
-                listing.documents_differ |= self.finder.put(&summary);
+                shelf.documents_differ |= self.finder.put(&summary);
             }
             return;
         }
         let (uri, declared) = (declared.uri().to_owned(), Box::new(declared));
-        let shelf = self.shelves.entry(server.clone()).or_default();
         match self.finder.get(server, &uri) {
             // It was read already; what the list says about it may be new.
             Some(shown) if !listing.is_first() => {
                 if let Ok(summary) = declared.with_metadata(&refresh::as_level_one(&shown)) {
-                    listing.documents_differ |= self.finder.put(&summary);
+                    shelf.documents_differ |= self.finder.put(&summary);
                 }
             }
             None if shelf.reads.knows(&uri) && !listing.is_first() => {

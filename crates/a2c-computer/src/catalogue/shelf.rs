@@ -23,6 +23,8 @@ pub(super) struct Shelf {
     pub(super) to_follow: Arc<HashSet<Box<str>>>,
     /// Hosts whose level 0 is followed.
     pub(super) levels_zero: HashSet<String>,
+    /// Whether its list has shown other documents of which nobody was told yet: it may break off before its end.
+    pub(super) documents_differ: bool,
     /// Warnings since the last listing.
     warned: u32,
 }

@@ -222,3 +222,22 @@ fn a_host_for_every_document_costs_no_more_than_one_for_all() {
     stage.list(listed());
     assert!(begin.elapsed() < std::time::Duration::from_secs(30), "{:?}", begin.elapsed());
 }
+
+#[test]
+fn documents_of_a_list_that_breaks_off_are_announced_then_and_with_the_connection() {
+    let mut stage = Stage::new();
+    stage.list(vec![declared("dpe://h/a", "A")]);
+    stage.rung();
+    let begin = |title: &str| {
+        let mut listing = Listing::new(true, false);
+        stage.catalogue.take_page(&stage.server, &mut listing, vec![declared("dpe://h/b", title)]);
+    };
+    begin("B");
+    stage.catalogue.broke_off(&stage.server);
+    assert_eq!((stage.shown().len(), stage.rung()), (2, (false, true)));
+    begin("B again");
+    stage.catalogue.disconnected(&stage.server);
+    assert_eq!(stage.rung(), (false, true));
+    stage.catalogue.broke_off(&stage.server);
+    assert_eq!(stage.rung(), (false, false), "it is told once");
+}

@@ -61,13 +61,15 @@ impl Machine {
                         fullscreen: window.fullscreen,
                         contents,
                     };
-                    match window.warning() {
-                        Some(warning) => tracing::warn!(server = window.server, uri = window.uri, "a window {warning}"),
-                        None => shown.push(window),
+                    if let Some(warning) = window.warning() {
+                        tracing::warn!(server = window.server, uri = window.uri, "a window {warning}");
                     }
+                    shown.push(window);
                 }
                 // The owner knows already.
-                Err(CallFailure::NotRunning) => tracing::debug!(uri = window.uri, "the server of a window is not running"),
+                Err(CallFailure::NotRunning) => {
+                    tracing::debug!(uri = window.uri, "the server of a window is not running")
+                }
                 Err(failure) => leave_out(&window, failure.to_string()),
             }
         }

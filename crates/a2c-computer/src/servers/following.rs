@@ -168,6 +168,7 @@ impl Follower<'_> {
                         retry.as_secs()
                     );
                     self.shared.log.remark(&format!("its resources are not known: {problem}"));
+                    self.shared.surroundings.catalogue.broke_off(&self.shared.name);
                     // Nobody waits for a server that does not say what it has.
                     followed.ended();
                     tokio::select! {
