@@ -116,21 +116,23 @@ impl Resolutions {
         })
     }
 
-    /// Something changed: a document, a place in one, or (without a doc-ref) anything of a host.
-    pub(crate) fn changed(&self, uri: &str) {
+    /// Something changed, says a server: a document, a place in one, or (without a doc-ref) anything of a host. Only what
+    /// came from that server is outdated by it.
+    pub(crate) fn changed(&self, server: &str, uri: &str) {
         let Some(desk) = &self.desk else { return };
         let gone: Vec<Remembered> = if let Ok(parsed) = DpeDocumentUri::parse(uri) {
             let mut state = desk.state();
-            // A page may belong to any document on the way to it; to forget one too many costs little.
+            // It may be a page or an element of the document that is left without the last two segments.
             let (host, segments) = (parsed.uri.host(), parsed.uri.segments());
-            let documents =
-                (1..=segments.len()).filter_map(|length| DpeDocumentUri::new(host.clone(), &segments[..length]).ok());
-            documents.filter_map(|document| state.outdate(&document)).collect()
+            let around = segments.len().checked_sub(2).filter(|length| *length > 0);
+            let around = around.and_then(|length| DpeDocumentUri::new(host.clone(), &segments[..length]).ok());
+            [around, Some(parsed.uri)].iter().flatten().filter_map(|document| state.outdate(server, document)).collect()
         } else if let Ok(parsed) = DpeUri::parse(uri) {
             let mut state = desk.state();
             let host = parsed.uri.host();
-            state.running.iter_mut().filter(|(uri, _)| uri.host() == host).for_each(|(_, f)| f.is_outdated = true);
-            state.shelf.take_host(host)
+            let affected = state.running.iter_mut().filter(|(uri, f)| uri.host() == host && f.server == server);
+            affected.for_each(|(_, in_flight)| in_flight.is_outdated = true);
+            state.shelf.take_host(host, server)
         } else {
             Vec::new()
         };
@@ -157,11 +159,12 @@ impl Resolutions {
 }
 
 impl State {
-    /// Outdates what is known of a document, and what will be of the resolution that runs.
-    fn outdate(&mut self, uri: &DpeDocumentUri) -> Option<Remembered> {
-        if let Some(running) = self.running.get_mut(uri) {
+    /// Outdates what is known of a document of a server, and what will be of the resolution that runs.
+    fn outdate(&mut self, server: &str, uri: &DpeDocumentUri) -> Option<Remembered> {
+        if let Some(running) = self.running.get_mut(uri).filter(|running| running.server == server) {
             running.is_outdated = true;
         }
+        self.shelf.get(uri).filter(|remembered| remembered.server == server)?;
         self.shelf.take(uri)
     }
 }

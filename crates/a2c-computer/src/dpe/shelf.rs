@@ -88,8 +88,8 @@ impl Shelf {
         Some(remembered)
     }
 
-    pub(super) fn take_host(&mut self, host: &Host) -> Vec<Remembered> {
-        self.take_where(|uri, _| uri.host() == host)
+    pub(super) fn take_host(&mut self, host: &Host, server: &str) -> Vec<Remembered> {
+        self.take_where(|uri, remembered| uri.host() == host && remembered.server == server)
     }
 
     pub(super) fn take_server(&mut self, server: &str) -> Vec<Remembered> {
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(shelf.put(uri(2), remembered("t")).len(), 1);
         assert!(shelf.get(&uri(1)).is_none() && shelf.get(&uri(0)).is_some());
         assert_eq!(shelf.take_server("t").len(), 1);
-        assert_eq!(shelf.take_host(uri(0).host()).len(), 1);
+        assert_eq!(shelf.take_host(uri(0).host(), "s").len(), 1);
         assert!(shelf.answers.is_empty() && shelf.ages.is_empty());
     }
 

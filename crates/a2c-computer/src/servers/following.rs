@@ -89,7 +89,7 @@ impl Followed {
     /// A resource is not what it was, says the server.
     pub(super) fn updated(&self, shared: &Shared, uri: &str) {
         // Whatever is remembered of a document is old, whether the Finder shows it or not.
-        shared.surroundings.documents.changed(uri);
+        shared.surroundings.documents.changed(&shared.name, uri);
         match shared.surroundings.catalogue.updated(&shared.name, uri) {
             Consequence::Nothing => {}
             Consequence::Read => self.to_read.notify_one(),

@@ -148,9 +148,9 @@ async fn a_watched_document_is_read_once_until_it_changes() {
 
     stage.script.put(URI, inline_content(&json!({"title": "two"})));
     // A page of it, and another document that is none of ours.
-    stage.resolutions.changed("dpe://h/other");
+    stage.resolutions.changed("docs", "dpe://h/other");
     assert_eq!(stage.ask(true).await.unwrap(), first);
-    stage.resolutions.changed("dpe://H/d/pages/3?format=text");
+    stage.resolutions.changed("docs", "dpe://H/d/pages/3?format=text");
     let second = stage.ask(true).await.unwrap();
     assert_eq!((second.name.as_deref(), stage.work()), (Some("two"), (2, 2)));
     assert_ne!(etag(&first), etag(&second));
@@ -162,7 +162,13 @@ async fn a_watched_document_is_read_once_until_it_changes() {
 async fn a_change_of_the_catalogue_or_the_server_is_a_change_of_all() {
     let stage = Stage::new();
     stage.ask(true).await.unwrap();
-    stage.resolutions.changed("dpe://h");
+    // What another server says about this host is not about what came from this one.
+    for uri in [URI, "dpe://h/d/pages/0", "dpe://h"] {
+        stage.resolutions.changed("other", uri);
+    }
+    stage.ask(true).await.unwrap();
+    assert_eq!(stage.work(), (1, 1));
+    stage.resolutions.changed("docs", "dpe://h");
     stage.ask(true).await.unwrap();
     assert_eq!(stage.work(), (2, 2));
     stage.resolutions.forget("other");
@@ -171,8 +177,8 @@ async fn a_change_of_the_catalogue_or_the_server_is_a_change_of_all() {
     stage.resolutions.forget("docs");
     stage.ask(true).await.unwrap();
     assert_eq!(stage.work(), (3, 3));
-    stage.resolutions.changed("no uri at all");
-    stage.resolutions.changed("window://h/d");
+    stage.resolutions.changed("docs", "no uri at all");
+    stage.resolutions.changed("docs", "window://h/d");
     stage.ask(true).await.unwrap();
     assert_eq!(stage.work(), (3, 3));
 }
@@ -300,7 +306,7 @@ async fn a_change_while_it_is_resolved_is_not_lost() {
     };
     let before = ask();
     stage.script.until_reads(1).await;
-    stage.resolutions.changed(URI);
+    stage.resolutions.changed("docs", URI);
     stage.script.put(URI, inline_content(&json!({"title": "two"})));
     let after = ask();
     while waiting(&stage) < 2 {
@@ -429,7 +435,7 @@ async fn external_documents_pass_and_only_a_true_etag_tells_that_they_are_the_sa
 async fn a_document_that_is_too_large_is_refused() {
     let stage = Stage::with_limits(ResolutionLimits { max_bytes: 100, ..ResolutionLimits::default() });
     stage.ask(true).await.unwrap();
-    stage.resolutions.changed(URI);
+    stage.resolutions.changed("docs", URI);
     stage.script.put(URI, inline_content(&json!({"title": "x".repeat(100)})));
     assert_eq!(stage.ask(true).await.unwrap_err().into_body(URI).fields["category"], "resolver_error");
 }
@@ -444,7 +450,7 @@ async fn a_listener_serves_a_document_until_it_changes() {
     let client = crate::servers::upstream::outgoing::builder(false).unwrap().build().unwrap();
     let fetched = client.get(&first.uri).send().await.unwrap();
     assert_eq!(fetched.text().await.unwrap(), r#"{"title":"one"}"#);
-    resolutions.changed(URI);
+    resolutions.changed("docs", URI);
     assert_eq!(client.get(&first.uri).send().await.unwrap().status(), 404);
     let second = resolutions.resolve(stage.wanted(true), &stage.script).await.unwrap();
     assert_ne!(first.uri, second.uri);
