@@ -104,7 +104,7 @@ impl Catalogue {
 
     /// The list is at its end: what is not in it is gone. Gives what to subscribe to.
     pub(crate) fn finish(&self, server: &Arc<str>, mut listing: Listing) -> Arc<HashSet<Box<str>>> {
-        let to_follow = Arc::new(listing.to_subscribe());
+        let to_subscribe = Arc::new(listing.to_subscribe());
         let mut state = self.state();
         let gone: Vec<String> =
             state.finder.uris(server).filter(|uri| !listing.has_document(uri)).map(Into::into).collect();
@@ -117,8 +117,7 @@ impl Catalogue {
         let windows_differ = shelf.windows != windows;
         shelf.windows = windows;
         shelf.others = std::mem::take(&mut listing.others);
-        shelf.to_follow = to_follow.clone();
-        shelf.levels_zero = std::mem::take(&mut listing.levels_zero).into_keys().collect();
+        shelf.levels_zero = std::mem::take(&mut listing.levels_zero);
         let is_news = shelf.hidden != listing.hidden;
         shelf.hidden = listing.hidden;
         let documents_differ = std::mem::take(&mut shelf.documents_differ) || !gone.is_empty();
@@ -161,7 +160,7 @@ impl Catalogue {
         if !windows_differ && !documents_differ {
             tracing::debug!(server = name, "a list of resources has changed nothing that is shown");
         }
-        to_follow
+        to_subscribe
     }
 
     /// The list could not be had to its end. What is in it so far is shown all the same.
@@ -174,6 +173,16 @@ impl Catalogue {
     fn tell_of_documents(&self, shelf: &mut Shelf) {
         if std::mem::take(&mut shelf.documents_differ) {
             self.finder_changed.notify_one();
+        }
+    }
+
+    /// A server tells us when a resource changes, or not any more.
+    pub(crate) fn follows(&self, server: &str, uri: &str, is_followed: bool) {
+        let mut state = self.state();
+        let Some(shelf) = state.shelves.get_mut(server) else { return };
+        match is_followed {
+            true => _ = shelf.followed.insert(uri.into()),
+            false => _ = shelf.followed.remove(uri),
         }
     }
 
@@ -215,6 +224,7 @@ impl Catalogue {
     pub(crate) fn connected(&self, server: &Arc<str>) {
         if let Some(shelf) = self.state().shelves.get_mut(server) {
             shelf.reads.start_over();
+            shelf.followed.clear();
             self.windows_come_or_go(shelf);
         }
     }
@@ -300,7 +310,8 @@ impl Catalogue {
     pub(crate) fn is_followed(&self, server: &str, uri: &str, host: &str) -> bool {
         let state = self.state();
         let Some(shelf) = state.shelves.get(server) else { return false };
-        shelf.to_follow.contains(uri) || shelf.levels_zero.contains(&hosts::key(host))
+        let level_zero = shelf.levels_zero.get(&hosts::key(host));
+        shelf.followed.contains(uri) || level_zero.is_some_and(|uri| shelf.followed.contains(uri.as_str()))
     }
 
     /// Nobody has seen anything yet: what there is now is no news.

@@ -1,6 +1,6 @@
 //! What is kept of one server's resources, apart from the documents that the Finder shows.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::listing::Hidden;
@@ -19,10 +19,10 @@ pub(super) struct Shelf {
     pub(super) hosts: BTreeSet<String>,
     pub(super) reads: Reads,
     pub(super) hidden: Hidden,
-    /// What it is to tell us about.
-    pub(super) to_follow: Arc<HashSet<Box<str>>>,
-    /// Hosts whose level 0 is followed.
-    pub(super) levels_zero: HashSet<String>,
+    /// The URI of the level 0 of each host, where it is listed.
+    pub(super) levels_zero: BTreeMap<String, String>,
+    /// What it tells us about, over this connection: the subscriptions that it took.
+    pub(super) followed: HashSet<Box<str>>,
     /// Whether its list has shown other documents of which nobody was told yet: it may break off before its end.
     pub(super) documents_differ: bool,
     /// Warnings since the last listing.

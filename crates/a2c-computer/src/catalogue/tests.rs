@@ -89,9 +89,20 @@ fn a_level_zero_stands_for_the_documents_of_its_host() {
     let mut stage = Stage::new();
     let listed = vec![declared("dpe://a/1", "1"), quiet("dpe://a"), declared("dpe://b/1", "2"), quiet("dpe://b/c/d")];
     assert_eq!(stage.list(listed), ["dpe://a", "dpe://b/1", "dpe://b/c/d"]);
+    stage.catalogue.follows("s", "dpe://a", true);
     assert!(stage.catalogue.is_followed("s", "dpe://a/1", "a"));
-    assert!(stage.catalogue.is_followed("s", "dpe://b/c/d", "b"));
-    assert!(!stage.catalogue.is_followed("s", "dpe://b/2", "b"));
+}
+
+#[test]
+fn a_document_is_followed_while_its_subscription_is_taken() {
+    let mut stage = Stage::new();
+    let followed = |stage: &Stage| stage.catalogue.is_followed("s", "dpe://b/c/d", "b");
+    stage.list(vec![quiet("dpe://b/c/d")]);
+    assert!(!followed(&stage), "the server may refuse");
+    stage.catalogue.follows("s", "dpe://b/c/d", true);
+    assert!(followed(&stage) && !stage.catalogue.is_followed("s", "dpe://b/2", "b"));
+    stage.reconnect();
+    assert!(!followed(&stage), "a subscription ends with its connection");
 }
 
 #[test]

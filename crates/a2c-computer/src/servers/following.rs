@@ -217,6 +217,7 @@ impl Follower<'_> {
     /// Subscribes to what is listed, once, and not any more to what is gone.
     async fn subscribe(&self) -> Infallible {
         let (server, followed) = (&self.shared.name, &self.shared.followed);
+        let catalogue = &self.shared.surroundings.catalogue;
         let mut subscribed: HashSet<Box<str>> = HashSet::new();
         loop {
             followed.to_subscribe.notified().await;
@@ -233,13 +234,19 @@ impl Follower<'_> {
             let mut refused: Option<(usize, Box<str>, CallFailure)> = None;
             while let Some((outcome, uri, wanted)) = asked.next().await {
                 match outcome {
-                    Ok(()) if wanted => _ = subscribed.insert(uri),
+                    Ok(()) if wanted => {
+                        catalogue.follows(server, &uri, true);
+                        subscribed.insert(uri);
+                    }
                     Err(failure) if wanted => {
                         let count = refused.take().map_or(1, |(count, ..)| count + 1);
                         refused = Some((count, uri, failure));
                     }
                     // What is gone may not even be known any more.
-                    _ => _ = subscribed.remove(&uri),
+                    _ => {
+                        catalogue.follows(server, &uri, false);
+                        subscribed.remove(&uri);
+                    }
                 }
             }
             if let Some((count, uri, failure)) = refused {
