@@ -1,10 +1,11 @@
 """An MCP server with windows and documents that its tools change, on the low-level server of the `mcp` package.
 
-Its only argument is a JSON object:
+Its only argument is a JSON object, or @FILE with one:
   resources   what `resources/list` gives, in order; each is an MCP Resource, plus under "read" what reading it gives:
               a text, a list of texts, {"json": …}, {"blob": …}, {"mime": …, "text": …}, {"error": …}, {"hang": true},
               {"slow": SECONDS, "text": …} or null
   page        how many resources a page of the list has; all where it is absent
+  circles     whether the list leads back to its beginning for ever
   subscribe   whether the capability is declared (default: yes)
   reads       contents of URIs that are not listed
 """
@@ -21,7 +22,8 @@ from mcp.server.models import InitializationOptions
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import McpError
 
-says = json.loads(sys.argv[1])
+given = sys.argv[1]
+says = json.loads(open(given[1:]).read() if given.startswith("@") else given)
 listed = {entry["uri"]: entry for entry in says.get("resources", [])}
 unlisted = dict(says.get("reads", {}))
 counts = collections.Counter()
@@ -82,7 +84,7 @@ async def resources(request: types.ListResourcesRequest):
     more = begin + size < len(entries)
     # Not validated: what other libraries let through, this one is to send.
     page = [types.Resource.model_construct(**entry) for entry in entries[begin : begin + size]]
-    cursor = str(begin + size) if more else None
+    cursor = "0" if says.get("circles") else str(begin + size) if more else None
     return types.ServerResult(types.ListResourcesResult.model_construct(resources=page, nextCursor=cursor))
 
 

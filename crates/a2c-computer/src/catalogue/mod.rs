@@ -31,7 +31,7 @@ pub(crate) use shelf::CataloguedWindow;
 use shelf::Shelf;
 
 /// How many documents are read at a time to know what they are, over all servers.
-const READS: usize = 32;
+const READS: usize = 256;
 
 /// What all servers have to show.
 pub(crate) struct Catalogue {
@@ -100,6 +100,17 @@ impl Catalogue {
             // One at a time: whoever asks meanwhile need not wait for the whole page.
             self.state().document_listed(server, listing, declared);
         }
+        // What is shown can be read, also before the list is at its end.
+        let mut state = self.state();
+        let shelf = state.shelves.entry(server.clone()).or_default();
+        if !listing.hosts.is_subset(&shelf.hosts) {
+            let old = shelf.hosts.clone();
+            shelf.hosts.extend(listing.hosts.iter().cloned());
+            let new = shelf.hosts.clone();
+            let clashes = state.hosts.change(server, &old, &new);
+            drop(state);
+            tell_of(clashes);
+        }
     }
 
     /// The list is at its end: what is not in it is gone. Gives what to subscribe to.
@@ -125,15 +136,7 @@ impl Catalogue {
         let new = shelf.hosts.clone();
         let clashes = state.hosts.change(server, &old, &new);
         drop(state);
-        for clash in clashes {
-            let (host, first, second) = (clash.host, &*clash.first, &*clash.second);
-            tracing::warn!(
-                host,
-                first,
-                second,
-                "two MCP servers use the same host in their URIs; the first one answers"
-            );
-        }
+        tell_of(clashes);
         let name = &**server;
         if listing.too_many > 0 {
             tracing::warn!(
@@ -213,7 +216,7 @@ impl Catalogue {
         self.state().shelves.get_mut(server)?.reads.next()
     }
 
-    /// A document was read: its level 1, or why not. Whether it is to be read again.
+    /// A document was read: its level 1, or why not.
     pub(crate) fn read(&self, server: &Arc<str>, job: &Job, outcome: Result<Value, Unread>) {
         if self.state().document_read(server, job, outcome) {
             self.finder_changed.notify_one();
@@ -333,7 +336,7 @@ impl State {
         let shelf = self.shelves.entry(server.clone()).or_default();
         if declared.is_complete() {
             if let Ok(summary) = declared.complete() {
-                shelf.documents_differ |= self.finder.put(&summary);
+                shelf.documents_differ |= self.finder.put(&refresh::bounded(summary));
             }
             return;
         }
@@ -342,7 +345,7 @@ impl State {
             // It was read already; what the list says about it may be new.
             Some(shown) if !listing.is_first() => {
                 if let Ok(summary) = declared.with_metadata(&refresh::as_level_one(&shown)) {
-                    shelf.documents_differ |= self.finder.put(&summary);
+                    shelf.documents_differ |= self.finder.put(&refresh::bounded(summary));
                 }
             }
             None if shelf.reads.knows(&uri) && !listing.is_first() => {
@@ -372,7 +375,7 @@ impl State {
         let uri = &*job.uri;
         let problem = match (reason, outcome) {
             (Reason::Undeclared(declared), Ok(level_one)) => match declared.clone().with_metadata(&level_one) {
-                Ok(summary) => return self.finder.put(&summary),
+                Ok(summary) => return self.finder.put(&refresh::bounded(summary)),
                 Err(incomplete) => {
                     shelf.reads.failed(uri, declared);
                     incomplete.to_string()
@@ -384,7 +387,7 @@ impl State {
             }
             (Reason::Changed, Ok(level_one)) => {
                 let Some(shown) = self.finder.get(server, uri) else { return false };
-                return self.finder.put(&refresh::refreshed(shown, &level_one));
+                return self.finder.put(&refresh::bounded(refresh::refreshed(shown, &level_one)));
             }
             (Reason::Changed, Err(Unread::Missing(_))) => return self.finder.remove(server, uri),
             (Reason::Changed, Err(Unread::Failed(problem))) => {
@@ -409,6 +412,13 @@ impl State {
         }
         // It may have been shown for what it was in an earlier connection.
         self.finder.remove(server, uri)
+    }
+}
+
+fn tell_of(clashes: Vec<hosts::Clash>) {
+    for clash in clashes {
+        let (host, first, second) = (clash.host, &*clash.first, &*clash.second);
+        tracing::warn!(host, first, second, "two MCP servers use the same host in their URIs; the first one answers");
     }
 }
 

@@ -125,7 +125,7 @@ impl Reads {
         self.failed.insert(uri.into(), declared);
     }
 
-    /// Documents that are not listed any more are not read any more. Whether one of those that wait went.
+    /// Documents that are not listed any more are not read any more.
     pub(super) fn retain(&mut self, is_listed: impl Fn(&str) -> bool) {
         self.pending.retain(|uri, _| is_listed(uri));
         self.failed.retain(|uri, _| is_listed(uri));

@@ -21,6 +21,32 @@ pub(super) fn refreshed(shown: DpeDocumentSummary, level_one: &Value) -> DpeDocu
     }
 }
 
+/// How long the texts of a document may be, in bytes: a page of the Finder has up to a hundred documents.
+const MAX_TITLE: usize = 1 << 10;
+const MAX_SUMMARY: usize = 8 << 10;
+const MAX_KEYWORDS: usize = 64;
+const MAX_OTHER: usize = 8 << 10;
+
+/// A document whose texts leave room for those of others.
+pub(super) fn bounded(mut summary: DpeDocumentSummary) -> DpeDocumentSummary {
+    cut(&mut summary.title, MAX_TITLE);
+    summary.summary.iter_mut().for_each(|text| cut(text, MAX_SUMMARY));
+    if let Some(keywords) = &mut summary.keywords {
+        keywords.truncate(MAX_KEYWORDS);
+        keywords.iter_mut().for_each(|keyword| cut(keyword, MAX_TITLE));
+    }
+    let others = [&mut summary.file_uri, &mut summary.file_type].into_iter().chain(&mut summary.last_modified);
+    others.for_each(|text| cut(text, MAX_OTHER));
+    summary
+}
+
+fn cut(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push('…');
+    }
+}
+
 /// What is known of a document, as its level 1 would say it.
 pub(super) fn as_level_one(shown: &DpeDocumentSummary) -> Value {
     serde_json::to_value(shown).unwrap_or_default()
@@ -48,5 +74,24 @@ pub(super) fn as_resource(shown: DpeDocumentSummary) -> Resource {
         annotations,
         meta: Some(meta),
         extra: Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_beyond_measure_are_cut() {
+        let long = "é".repeat(10_000);
+        let said = json!({
+            "doc_ref": "d", "uri": "dpe://h/d", "file_uri": "file:///x", "file_type": "md", "title": long, "page_count": 1,
+            "keywords": vec![long.clone(); 100], "summary": long, "server": "s", "last_modified": "2026-01-01",
+        });
+        let bounded = bounded(serde_json::from_value(said).unwrap());
+        assert_eq!((bounded.title.len(), bounded.title.chars().last()), (MAX_TITLE + 3, Some('…')));
+        assert_eq!(bounded.summary.map(|text| text.len()), Some(MAX_SUMMARY + 3));
+        assert_eq!(bounded.keywords.map(|all| all.len()), Some(MAX_KEYWORDS));
+        assert_eq!(bounded.last_modified.as_deref(), Some("2026-01-01"));
     }
 }

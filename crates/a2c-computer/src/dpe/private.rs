@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Creates a directory, with those above it, that only this user can look into. One that is there is taken as it is.
 pub(super) fn make_directory(path: &Path) -> io::Result<PathBuf> {
@@ -28,6 +28,14 @@ pub(super) fn finish(mut file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.flush()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Writes a whole file that is removed again unless it is told to stay.
+pub(super) fn write_temporary(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<TempPath> {
+    let mut file = tempfile::Builder::new().prefix(name).rand_bytes(0).tempfile_in(directory)?;
+    file.write_all(bytes)?;
+    file.flush()?;
+    Ok(file.into_temp_path())
 }
 
 /// Writes a whole file.

@@ -113,7 +113,13 @@ impl Secrets {
             _ if self.0.sorted.is_empty() => {}
             Value::String(text) if self.may_be_in(text) => *text = self.hide(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.scrub(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.scrub(field)),
+            Value::Object(fields) => {
+                if fields.keys().any(|key| self.may_be_in(key)) {
+                    let named = std::mem::take(fields).into_iter();
+                    *fields = named.map(|(key, field)| (self.hide(&key), field)).collect();
+                }
+                fields.values_mut().for_each(|field| self.scrub(field));
+            }
             _ => {}
         }
     }
@@ -263,7 +269,7 @@ mod tests {
         let mut value =
             serde_json::json!({"a": ["x s3cret-1 y", {"b": "czNjcmV0LTE="}], "s3cret-1": 1, "n": 7, "ok": "s3cre"});
         secrets(&["s3cret-1"]).scrub(&mut value);
-        let expected = serde_json::json!({"a": ["x *** y", {"b": "***="}], "s3cret-1": 1, "n": 7, "ok": "s3cre"});
+        let expected = serde_json::json!({"a": ["x *** y", {"b": "***="}], "***": 1, "n": 7, "ok": "s3cre"});
         assert_eq!(value, expected);
     }
 

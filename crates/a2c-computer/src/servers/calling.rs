@@ -7,9 +7,10 @@ use a2c_protocol::trace::TraceContext;
 use rmcp::ServiceError;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ErrorData,
-    JsonObject, RequestParamsMeta as _, ServerResult,
+    JsonObject, RequestId, RequestParamsMeta as _, ServerResult,
 };
 use rmcp::service::PeerRequestOptions;
+use rmcp::{Peer, RoleClient};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -154,9 +155,11 @@ pub(super) async fn exchange(
         () = cancel.cancelled() => return Err(CallFailure::Cancelled),
     };
     let mut listening = live.progress.listen(handle.progress_token);
-    let (rx, id, peer) = (handle.rx, handle.id, handle.peer);
+    let (rx, mut request) =
+        (handle.rx, Asked { peer: handle.peer, id: Some(handle.id), reason: "nobody waits for it" });
     let given_up = tokio::select! {
         answer = rx => {
+            request.id = None;
             return match answer {
                 Ok(answer) => answer.map_err(failed),
                 Err(_) => Err(CallFailure::Failed("the server went away before it answered".into())),
@@ -166,15 +169,30 @@ pub(super) async fn exchange(
         idle = silence(idle, &mut listening.told) => CallFailure::Idle(idle),
         () = cancel.cancelled() => CallFailure::Cancelled,
     };
-    let reason = match &given_up {
+    request.reason = match &given_up {
         CallFailure::Timeout | CallFailure::Idle(_) => "timeout",
         _ => "cancelled by the agent",
     };
-    // Telling the server must not hold up the answer to the caller.
-    tokio::spawn(async move {
-        let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason.into()))).await;
-    });
     Err(given_up)
+}
+
+/// A request under way. A server that is not waited for any more is told so, whatever the reason.
+struct Asked {
+    peer: Peer<RoleClient>,
+    /// `None` once it was answered.
+    id: Option<RequestId>,
+    reason: &'static str,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
+        let (peer, reason) = (self.peer.clone(), self.reason);
+        // Telling the server must not hold up who gave up.
+        runtime.spawn(async move {
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason.into()))).await;
+        });
+    }
 }
 
 /// Ends when there was no progress for so long.

@@ -12,6 +12,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 use super::calling::CallFailure;
+use super::paging::written_size;
 use super::resources::{Abilities, list_page, read, subscribe};
 use super::server::{Live, Shared};
 use crate::catalogue::{Consequence, Job, Listing, Unread};
@@ -23,9 +24,11 @@ const LIST_PAUSE: Duration = Duration::from_millis(250);
 /// How long one page of the list may take.
 const PAGE_LIMIT: Duration = Duration::from_secs(30);
 
-/// How many resources of one server are known, on how many pages, of how much text.
+/// How many resources of one server are known, on how many pages, of how much text, with URIs of what length.
 const MAX_RESOURCES: usize = 1_000_000;
-const MAX_PAGES: usize = 100_000;
+const MAX_PAGES: usize = 10_000;
+const MAX_BYTES: usize = 1 << 30;
+const MAX_URI: usize = 8 << 10;
 
 /// The pause before a list is tried again that could not be had; it doubles.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -186,26 +189,43 @@ impl Follower<'_> {
         let mut listing = Listing::new(self.abilities.subscribe, is_first);
         let credentials = self.shared.concealed().from_results;
         let mut cursors = HashSet::new();
-        let (mut cursor, mut count) = (None, 0);
+        let (mut cursor, mut count, mut bytes) = (None, 0, 0);
         loop {
             let page = list_page(self.live, cursor, Instant::now() + PAGE_LIMIT).await;
             let mut page = page.map_err(|failure| failure.to_string())?;
+            let listed = page.resources.len();
+            page.resources.retain(|resource| resource.uri.len() <= MAX_URI);
+            page.refused += listed - page.resources.len();
             if page.refused > 0 {
                 tracing::warn!(server = &**server, entries = page.refused, "an MCP server lists what are no resources");
             }
-            count += page.resources.len();
-            if count > MAX_RESOURCES {
-                return Err(format!("it lists more than {MAX_RESOURCES} resources"));
-            }
+            count += listed;
+            bytes += page.resources.iter().map(written_size).sum::<usize>();
             page.resources.iter_mut().for_each(|resource| credentials.scrub_resource(resource));
             catalogue.take_page(server, &mut listing, page.resources);
             // Reading may begin while the list goes on.
             self.shared.followed.to_read.notify_one();
-            cursor = match page.next_cursor {
-                None => break,
-                Some(next) if cursors.insert(next.clone()) && cursors.len() < MAX_PAGES => Some(next),
-                Some(_) => return Err("the pages of its list of resources do not end".into()),
+            let Some(next) = page.next_cursor else { break };
+            // What was listed so far is shown; what a list without end says further on nobody waits for.
+            let reason = match () {
+                () if count >= MAX_RESOURCES => "it has more resources than are looked at",
+                () if bytes >= MAX_BYTES => "its list of resources has more text than is looked at",
+                () if !cursors.insert(next.clone()) || cursors.len() >= MAX_PAGES => {
+                    "its list of resources does not end"
+                }
+                () => {
+                    cursor = Some(next);
+                    continue;
+                }
             };
+            tracing::warn!(
+                server = &**server,
+                resources = count,
+                bytes,
+                reason,
+                "the rest of what an MCP server lists is left out"
+            );
+            break;
         }
         let wanted = catalogue.finish(server, listing);
         if self.abilities.subscribe {

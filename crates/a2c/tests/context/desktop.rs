@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::library::{server, server_with, window};
+use crate::library::{server, server_from, server_with, window};
 use crate::stage::{Stage, sample};
 
 #[tokio::test]
@@ -70,6 +70,20 @@ async fn a_window_that_hangs_costs_only_itself() {
     });
     let stage = Stage::with(&servers, |options| options.limits.window = Duration::from_secs(1)).await;
     assert_eq!(stage.desktop().await, ["window://hangs/2\n\nfine", "window://well\n\nfine"]);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn many_windows_that_hang_do_not_keep_the_others_of_their_server_from_being_read() {
+    let hang = |n: i32| window(&format!("window://a/{n}"), json!({"hang": true}));
+    let mut windows: Vec<_> = (0..150).map(hang).collect();
+    windows.push(window("window://a/fine", "fine"));
+    windows.push(window("window://a/huge", "x".repeat(5 << 20)));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), json!({ "resources": windows }).to_string()).unwrap();
+    let servers = json!({"a": server_from(file.path())});
+    let stage = Stage::with(&servers, |options| options.limits.window = Duration::from_secs(2)).await;
+    assert_eq!(stage.desktop().await, ["window://a/fine\n\nfine"]);
     stage.end().await;
 }
 

@@ -19,6 +19,12 @@ pub(crate) fn server_with(says: &Value) -> Value {
     stdio(a2c_testbed::python(), &[script.to_str().unwrap(), &says.to_string()])
 }
 
+/// A server that is told more than fits on a command line.
+pub(crate) fn server_from(file: &std::path::Path) -> Value {
+    let script = a2c_testbed::workspace_root().join("tests/interop/python/mcp_context.py");
+    stdio(a2c_testbed::python(), &[script.to_str().unwrap(), &format!("@{}", file.to_str().unwrap())])
+}
+
 /// A window with a text.
 pub(crate) fn window(uri: &str, read: impl Into<Value>) -> Value {
     json!({"uri": uri, "name": uri, "read": read.into()})

@@ -61,6 +61,18 @@ async fn resources_are_read_from_who_has_them() {
 }
 
 #[tokio::test]
+async fn a_list_that_goes_round_in_circles_is_shown_and_left() {
+    let says =
+        json!({"circles": true, "resources": [document("dpe://a/d", "D", "2026-01-01"), window("window://a", "w")]});
+    let stage = Stage::new(&json!({"a": server_with(&says)})).await;
+    assert_eq!(stage.finder(json!({}), "title").await, ["D"]);
+    assert_eq!(stage.desktop().await, ["window://a\n\nw"]);
+    stage.ask("client:read_resource", json!({"uri": "dpe://a/d"})).await;
+    assert_eq!(stage.counts("counts").await["asked"]["list"], 2);
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_host_of_two_servers_leads_to_the_one_that_lists_the_document() {
     let says = |uri: &str, text: &str| {
         let mut document = document(uri, text, "2026-01-01");

@@ -75,13 +75,16 @@ impl Kept {
         // 244 random bits from the operating system.
         let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let name = format!("{}.json", Uuid::new_v4().simple());
-        let path = private::write(self.folder.path().to_owned(), name, json).await?;
+        let folder = self.folder.path().to_owned();
+        // A file that nobody waits for any more goes with its handle.
+        let file = tokio::task::spawn_blocking(move || private::write_temporary(&folder, &name, &json));
+        let file = file.await.map_err(io::Error::other)??;
         let expires = self.clock.now().checked_add(self.limits.lifetime).unwrap_or(Timestamp::MAX);
         let mut state = self.state();
         if state.is_closed {
-            discard(&path);
             return Err(io::Error::other("the listener is closed"));
         }
+        let path = file.keep().map_err(|error| error.error)?;
         state.remove_where(|entry| entry.document == *document && entry.etag != etag);
         let age = state.next;
         state.next += 1;

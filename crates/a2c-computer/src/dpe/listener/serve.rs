@@ -22,12 +22,12 @@ use tower_http::services::ServeFile;
 use super::kept::Kept;
 
 /// How many connections there may be; more wait until one ends.
-const CONNECTIONS: usize = 128;
+const CONNECTIONS: usize = 512;
 /// How long a head may take, and how large it may be.
-const HEAD_TIME: Duration = Duration::from_secs(10);
+const HEAD_TIME: Duration = Duration::from_secs(5);
 const HEAD_BYTES: usize = 16 << 10;
 /// How long a connection may last: nobody holds a place by reading slowly for ever.
-const CONNECTION_TIME: Duration = Duration::from_secs(1800);
+const CONNECTION_TIME: Duration = Duration::from_secs(600);
 /// How long those who are being served may go on when we close.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long to wait when there are no more connections to be had from the system.

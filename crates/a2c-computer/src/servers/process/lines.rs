@@ -10,8 +10,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// How much is read at once: as much as a pipe holds.
 const CHUNK: usize = 64 << 10;
 
-/// How much memory is kept for the next line after a long one.
-const KEPT: usize = 1 << 20;
+/// How much memory is kept for the next line after a long one: a Computer has many servers, and most lines are short.
+const KEPT: usize = 2 * CHUNK;
 
 /// How much is kept of a line that is too long: enough to see what it answers.
 pub(crate) const BEGINNING: usize = 4 << 10;
