@@ -5,8 +5,11 @@
 
 mod browse;
 mod dpe;
+mod finder;
+mod pages;
 mod question;
 mod read;
+mod refusal;
 mod resources;
 mod show;
 mod watch;
@@ -16,9 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2c_agent::{Agent, RequestError, TraceContext};
-use a2c_protocol::ErrorCode;
-use a2c_protocol::context::GetFinderReq;
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,12 +40,13 @@ pub(crate) struct AgentArgs {
     hub: HubArgs,
 
     /// The Agent's name.
-    #[arg(long, global = true, default_value = "a2c", value_name = "NAME")]
+    #[arg(long, global = true, default_value = "a2c", value_name = "NAME", help_heading = "Connection")]
     name: String,
 
     /// Print the answer as JSON, as it was received; also when it is an error of the hub or the Computer. What keeps the
     /// question from being asked is told on standard error.
-    #[arg(long, global = true)]
+    // After what belongs to the command alone.
+    #[arg(long, global = true, display_order = 100)]
     json: bool,
 
     #[command(subcommand)]
@@ -79,41 +81,13 @@ enum Ask {
     /// The documents of a Computer: title, type, pages, last change, MCP server and URI.
     ///
     /// `read` prints a document, `browse` leafs through all of them, `dpe` says where a document can be had as a whole.
-    Finder {
-        /// The Computer's name.
-        computer: String,
-        /// Only documents with this in their title, keywords or summary. Can be given several times: one of them is
-        /// enough.
-        #[arg(long = "keyword", value_name = "K")]
-        keywords: Vec<String>,
-        /// Only documents of this type, such as pdf.
-        #[arg(long, value_name = "T")]
-        file_type: Option<String>,
-        /// Skip so many.
-        #[arg(long, value_name = "N", default_value_t = 0)]
-        offset: u64,
-        /// At most so many; 100 is the most.
-        #[arg(long, value_name = "N", default_value_t = GetFinderReq::DEFAULT_LIMIT)]
-        limit: u64,
-    },
+    Finder(finder::FinderArgs),
     /// Read a resource of a Computer, and print all of it.
     ///
     /// Text is printed as it is. What is binary is printed as bytes where it is all there is, and else as JSON. With
     /// --json one answer is printed as it was received, and further pages are not read.
     #[command(after_help = READ_HELP)]
-    Read {
-        /// The Computer's name.
-        computer: String,
-        /// The resource: dpe:// (a document, page or element), window://, what `resources` lists, or the a2c-result://
-        /// URI that stands in a result which was too large to be sent at once.
-        uri: String,
-        /// The MCP server that has it, where the URI alone does not tell.
-        #[arg(long, value_name = "NAME")]
-        server: Option<String>,
-        /// Only this page of a document or a large result, counted from 0.
-        #[arg(long, value_name = "N")]
-        page: Option<u64>,
-    },
+    Read(read::ReadArgs),
     /// The resources of one MCP server, as it lists them: URI, name, type and size.
     Resources {
         /// The Computer's name.
@@ -135,7 +109,7 @@ enum Ask {
         computer: String,
         /// The document, such as dpe://com.example.docs/report; without a query.
         uri: String,
-        /// How long the Computer may take, in seconds.
+        /// How long the Computer may take, in seconds [default: 30].
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
         timeout: Option<u64>,
         /// Fetch it, too, and write it into this file, or to standard output where it is -.
@@ -147,12 +121,18 @@ enum Ask {
     /// Print what happens in the office, one line each, until Ctrl-C.
     ///
     /// With --json a line is {"event": "notify:…", "data": {…}}. Lost connections are told on standard error.
+    ///
+    /// It takes the office's only Agent seat: other Agents are refused meanwhile. The owner's `a2c computer call` works
+    /// beside it.
     Watch {
         /// Stop after so many.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         count: Option<u64>,
     },
     /// Leaf through the documents of a Computer on the terminal: documents, their pages, and what is on them.
+    ///
+    /// It takes the office's only Agent seat: other Agents are refused meanwhile.
+    #[command(after_help = browse::keys_help())]
     Browse {
         /// The Computer's name; can be left out where the office has only one.
         computer: Option<String>,
@@ -173,9 +153,10 @@ enum Ask {
 }
 
 const READ_HELP: &str = "\
-A document, one of its pages as Markdown, and an element on it:
+A document, one of its pages as Markdown, all of them, and an element:
   a2c agent read desk 'dpe://com.example.docs/report?depth=pages'
   a2c agent read desk 'dpe://com.example.docs/report?format=markdown' --page 0
+  a2c agent read desk dpe://com.example.docs/report --pages
   a2c agent read desk dpe://com.example.docs/report/elements/table-1";
 
 impl AgentArgs {
@@ -198,9 +179,7 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
             output::json(refusal)?;
             Ok(ExitCode::FAILURE)
         }
-        Some(RequestError::Refused(refusal)) if refusal.code == ErrorCode::NoDpeResolver => {
-            Err(anyhow!("{refusal}; start it with --dpe-resolver, such as: a2c computer --dpe-resolver http …"))
-        }
+        Some(RequestError::Refused(refusal)) => Err(refusal::explained(refusal)),
         _ => Err(error),
     }
 }
@@ -212,7 +191,7 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
     let seated = async {
         let agent = Agent::connect(&link, &args.name).await.map_err(|error| args.hub.explain(&error))?;
         let news = agent.subscribe();
-        agent.join(office).await.with_context(|| format!("cannot join office '{office}'"))?;
+        agent.join(office).await.map_err(|error| refusal::no_seat(office, error))?;
         Ok::<_, anyhow::Error>((agent, news))
     };
     let (agent, news) = tokio::select! {
@@ -230,6 +209,8 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
         }
         Task::Browse(browse) => return closing(&agent, browse.run(&asking, news)).await,
         Task::Read(read) => return closing(&agent, read.whole(&asking)).await,
+        Task::Pages(pages) => return closing(&agent, pages.whole(&asking)).await,
+        Task::Find(finder) => return closing(&agent, finder.whole(&asking, args.json)).await,
         Task::Fetch(fetch) => return closing(&agent, fetch.run(&asking)).await,
         Task::List(list) => return closing(&agent, list.whole(&asking, args.json)).await,
         Task::Ask(question) => {
@@ -259,6 +240,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 enum Task<'a> {
     Ask(Question),
     Read(read::Whole<'a>),
+    Pages(pages::Pages<'a>),
+    Find(&'a finder::FinderArgs),
     List(resources::List<'a>),
     Fetch(dpe::Fetch<'a>),
     Watch(watch::Watch),
@@ -270,9 +253,9 @@ impl<'a> Task<'a> {
         Ok(match &args.ask {
             Ask::Watch { count } => Self::Watch(watch::Watch::new(*count, args.json)?),
             Ask::Browse { computer } => Self::Browse(browse::Browse::new(computer.clone(), args.json)?),
-            Ask::Read { computer, uri, server, page: None } if !args.json => {
-                Self::Read(read::Whole { computer, uri, server: server.as_deref() })
-            }
+            Ask::Read(read) if read.pages => Self::Pages(pages::Pages::new(read)?),
+            Ask::Read(read) if read.page.is_none() && !args.json => Self::Read(read::Whole::new(read)?),
+            Ask::Finder(finder) if finder.all => Self::Find(finder),
             Ask::Resources { computer, server, cursor, all: true } => {
                 Self::List(resources::List { computer, server, cursor: cursor.clone() })
             }
@@ -288,7 +271,7 @@ impl<'a> Task<'a> {
         match self {
             Self::Watch(watch) => watch.stop.as_mut().await,
             Self::Browse(browse) => browse.stop.as_mut().await,
-            Self::Ask(_) | Self::Read(_) | Self::List(_) | Self::Fetch(_) => std::future::pending().await,
+            _ => std::future::pending().await,
         }
     }
 }

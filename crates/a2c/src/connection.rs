@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 // All of them can be given before and after a subcommand. That is why the parser requires none of them: it cannot have
 // both. (No documentation comment: it would become the help of the command.)
 #[derive(Args)]
+#[command(next_help_heading = "Connection")]
 pub(crate) struct HubArgs {
     /// The hub, such as http://127.0.0.1:7420. Required.
     #[arg(long, global = true, env = "A2C_URL", value_name = "URL", value_parser = hub_url)]

@@ -9,16 +9,29 @@ use std::time::Duration;
 
 use a2c_agent::{Agent, DpeError, FetchError, FetchOptions, Files};
 use a2c_protocol::context::GetDpeRet;
-use a2c_protocol::uri::DpeDocumentUri;
-use anyhow::{Context as _, Result};
+use a2c_protocol::uri::{DpeDocumentUri, DpeLevel, DpeUri};
+use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use crate::output;
 
 /// The URI of a document, as it was given. A query or a fragment would be ignored by the Computer, and is refused.
 pub(super) fn document(uri: &str) -> Result<&str> {
+    within(uri)?;
     DpeDocumentUri::parse_strict(uri).context("which document? Give its URI, as `finder` shows it")?;
     Ok(uri)
+}
+
+/// Refuses the URI of a part of a document where a whole one is wanted.
+pub(super) fn within(uri: &str) -> Result<()> {
+    let Ok(parsed) = DpeUri::parse(uri) else { return Ok(()) };
+    let part = match parsed.uri.level() {
+        DpeLevel::Page { .. } => "a page",
+        DpeLevel::Element { .. } => "an element",
+        DpeLevel::Catalogue | DpeLevel::Document { .. } => return Ok(()),
+    };
+    let document = parsed.uri.document().map(|document| document.to_string()).unwrap_or_default();
+    bail!("this is {part} of a document: give {document}")
 }
 
 /// A document that is fetched and kept.

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use a2c_protocol::event;
 use a2c_protocol::seconds::Seconds;
+use a2c_protocol::uri::WindowUri;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
+use super::read::ReadArgs;
 use super::{Ask, dpe, read};
 
 /// What goes to the hub.
@@ -25,17 +27,14 @@ impl Question {
             Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
             Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
             Ask::Desktop { computer, size, window } => {
+                if let Some(window) = window {
+                    WindowUri::parse(window).context("which window? Give its URI, as `desktop` shows it")?;
+                }
                 let payload = json!({ "computer": computer, "desktop_size": size, "window": window });
                 (event::GET_DESKTOP, payload, Seconds::DEFAULT)
             }
-            Ask::Finder { computer, keywords, file_type, offset, limit } => {
-                let keywords = (!keywords.is_empty()).then_some(keywords);
-                let payload = json!({
-                    "computer": computer, "keywords": keywords, "file_type": file_type, "offset": offset, "limit": limit
-                });
-                (event::GET_FINDER, payload, Seconds::DEFAULT)
-            }
-            Ask::Read { computer, uri, server, page } => {
+            Ask::Finder(finder) => (event::GET_FINDER, finder.request().into(), Seconds::DEFAULT),
+            Ask::Read(ReadArgs { computer, uri, server, page, .. }) => {
                 let uri = read::at_page(uri, *page)?;
                 let payload = json!({ "computer": computer, "uri": uri, "mcp_server": server });
                 (event::READ_RESOURCE, payload, Seconds::DEFAULT)

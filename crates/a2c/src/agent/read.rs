@@ -13,6 +13,7 @@ use a2c_protocol::uri::{DpeLevel, DpeQuery, DpeUri};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::question::given;
@@ -21,8 +22,59 @@ use crate::output;
 /// What large results are read from.
 const RESULT: &str = "a2c-result://";
 
+// (No documentation comment: it would become the help of the command.)
+#[derive(Args)]
+pub(super) struct ReadArgs {
+    /// The Computer's name.
+    pub(super) computer: String,
+    /// The resource: dpe:// (a document, page or element), window://, what `resources` lists, or the a2c-result:// URI
+    /// that stands in a result which was too large to be sent at once.
+    pub(super) uri: String,
+    /// The MCP server that has it, where the URI alone does not tell.
+    #[arg(long, value_name = "NAME")]
+    pub(super) server: Option<String>,
+    /// Only this page of a document or a large result, counted from 0.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = page_number)]
+    pub(super) page: Option<u64>,
+    /// All pages of a document, one after the other.
+    #[arg(long, conflicts_with_all = ["page", "server", "json"])]
+    pub(super) pages: bool,
+    /// How --pages prints them; json is a line per page [default: markdown].
+    #[arg(long, value_enum, requires = "pages", hide_default_value = true)]
+    pub(super) format: Option<FormatArg>,
+}
+
+/// How pages are printed.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum FormatArg {
+    Markdown,
+    Text,
+    Json,
+}
+
+fn page_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "pages are counted from 0, so a page is 0, 1, 2, …".to_owned())
+}
+
+/// Refuses what cannot be a URI at all, before anything is asked.
+fn checked(uri: &str) -> Result<()> {
+    let scheme = uri.split_once(':').filter(|(_, rest)| !rest.is_empty()).map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    if scheme.is_some_and(is_scheme) {
+        return Ok(());
+    }
+    bail!(
+        "'{uri}' is no URI: one looks like dpe://com.example.docs/report, window://com.example.editor/main or \
+         file:///notes.txt; `a2c agent finder COMPUTER` and `a2c agent resources COMPUTER SERVER` list some"
+    )
+}
+
 /// The URI of one page of a resource.
 pub(super) fn at_page(uri: &str, page: Option<u64>) -> Result<String> {
+    checked(uri)?;
     match page {
         None => Ok(uri.to_owned()),
         Some(page) if uri.starts_with(RESULT) => Ok(format!("{}?page={page}", base(uri))),
@@ -34,7 +86,8 @@ pub(super) fn at_page(uri: &str, page: Option<u64>) -> Result<String> {
 fn page_of_document(uri: &str, index: u64) -> Result<String> {
     let document = DpeUri::parse(uri)?.uri;
     let doc_ref = match document.level() {
-        DpeLevel::Document { doc_ref } | DpeLevel::Page { doc_ref, .. } => doc_ref.clone(),
+        DpeLevel::Document { doc_ref } => doc_ref.clone(),
+        DpeLevel::Page { .. } => bail!("{uri} is one page: leave --page out, or give the URI of the document"),
         DpeLevel::Catalogue => bail!("{uri} is a catalogue: documents have pages, `finder` lists them"),
         DpeLevel::Element { .. } => bail!("{uri} is one element: leave --page out, or give the URI of the document"),
     };
@@ -49,12 +102,17 @@ fn base(uri: &str) -> &str {
 
 /// All that there is at a URI.
 pub(super) struct Whole<'a> {
-    pub(super) computer: &'a str,
-    pub(super) uri: &'a str,
-    pub(super) server: Option<&'a str>,
+    computer: &'a str,
+    uri: &'a str,
+    server: Option<&'a str>,
 }
 
-impl Whole<'_> {
+impl<'a> Whole<'a> {
+    pub(super) fn new(args: &'a ReadArgs) -> Result<Self> {
+        checked(&args.uri)?;
+        Ok(Self { computer: &args.computer, uri: &args.uri, server: args.server.as_deref() })
+    }
+
     /// Writes it to standard output as it comes. The URI of a page is that page.
     pub(super) async fn whole(self, agent: &Agent) -> Result<ExitCode> {
         let Self { computer, uri, server } = self;
@@ -73,7 +131,7 @@ fn plain(contents: &[Value]) -> Result<()> {
     if contents.is_empty() {
         output::note("a2c: there is nothing in it");
     }
-    let mut out = Out { at_start: true };
+    let mut out = Out::new();
     for content in contents {
         // Each text begins on a line of its own.
         if !out.at_start {
@@ -89,7 +147,7 @@ async fn result(reading: &Reading<'_>, uri: &str, first: Vec<Value>) -> Result<(
     if base(uri) != uri {
         return output::contents(&first);
     }
-    let mut out = Out { at_start: true };
+    let mut out = Out::new();
     // A list may have several pages, too.
     let is_json = first.iter().any(|content| content["mimeType"] == "application/json");
     if !is_json {
@@ -179,11 +237,26 @@ fn joined(pages: &[Value]) -> Value {
 }
 
 /// Standard output, and whether it stands at the start of a line.
-struct Out {
+pub(super) struct Out {
     at_start: bool,
 }
 
 impl Out {
+    pub(super) fn new() -> Self {
+        Self { at_start: true }
+    }
+
+    /// Writes a text that begins on a line of its own: harmless on a terminal, as it is elsewhere.
+    pub(super) fn text(&mut self, text: &str) -> Result<()> {
+        if !self.at_start {
+            self.write(b"\n")?;
+        }
+        match std::io::stdout().is_terminal() {
+            true => self.write(output::printable(text).as_bytes()),
+            false => self.write(text.as_bytes()),
+        }
+    }
+
     fn content(&mut self, content: &Value, is_only: bool) -> Result<()> {
         let is_terminal = std::io::stdout().is_terminal();
         match (content["text"].as_str(), content["blob"].as_str()) {
@@ -200,7 +273,7 @@ impl Out {
         }
     }
 
-    fn json(&mut self, value: &Value) -> Result<()> {
+    pub(super) fn json(&mut self, value: &Value) -> Result<()> {
         if !self.at_start {
             self.write(b"\n")?;
         }
@@ -208,7 +281,7 @@ impl Out {
     }
 
     /// A person's prompt is not to stand behind the text.
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         if !self.at_start && std::io::stdout().is_terminal() {
             let _ = self.write(b"\n");
         }
@@ -256,13 +329,16 @@ mod tests {
             ("a2c-result://x?page=1", None, "a2c-result://x?page=1"),
             ("dpe://h/a%2Fb", Some(0), "dpe://h/a%2Fb/pages/0"),
             ("dpe://h/d?format=markdown&depth=pages&limit=5", Some(3), "dpe://h/d/pages/3?format=markdown"),
-            ("dpe://h/d/pages/1", Some(3), "dpe://h/d/pages/3"),
             ("file:///any thing", None, "file:///any thing"),
+            ("memo+x.y-1:note", None, "memo+x.y-1:note"),
         ] {
             assert_eq!(at_page(uri, page).unwrap(), expected, "{uri} {page:?}");
         }
-        for uri in ["window://h/w", "file:///x", "dpe://h", "dpe://h/d/elements/e", "dpe:///d"] {
+        for uri in ["window://h/w", "file:///x", "dpe://h", "dpe://h/d/elements/e", "dpe://h/d/pages/1", "dpe:///d"] {
             assert!(at_page(uri, Some(0)).is_err(), "{uri}");
+        }
+        for nonsense in ["nonsense", "", ":x", "a b:c", "1a:b", "dpe:", "年:x"] {
+            assert!(at_page(nonsense, None).unwrap_err().to_string().contains("is no URI"), "{nonsense}");
         }
     }
 }

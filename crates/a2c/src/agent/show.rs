@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use a2c_protocol::context::{DpeDocumentSummary, GetDesktopRet, GetFinderRet, ReadResourceRet};
+use a2c_protocol::context::{GetDesktopRet, ReadResourceRet};
 use a2c_protocol::office::ListRoomRet;
 use a2c_protocol::tool::{CallToolResult, GetToolsRet, SmcpTool};
 use anyhow::Result;
@@ -35,7 +35,7 @@ pub(super) fn answer(ask: &Ask, answer: Value) -> Result<ExitCode> {
                 _ => output::text(&answer.desktops.join("\n\n")),
             }
         }
-        Ask::Finder { .. } => finder(ask, &typed(answer)?),
+        Ask::Finder(finder) => finder.show(&typed(answer)?),
         Ask::Resources { .. } => super::resources::show(&typed(answer)?),
         Ask::Dpe { .. } => super::dpe::show(&typed(answer)?),
         Ask::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
@@ -58,41 +58,12 @@ fn no_windows(computer: &str, size: Option<i64>, window: Option<&str>) -> String
     match (size, window) {
         (Some(size), _) if size <= 0 => format!("no windows: --size {size} asks for none"),
         (_, Some(window)) => format!("no window {window}: `a2c agent desktop {computer}` shows those that there are"),
-        _ => format!("no windows: no MCP server of '{computer}' shows any (window:// resources, with subscriptions)"),
+        _ => format!(
+            "no windows: no MCP server of '{computer}' shows any (window:// resources, with subscriptions), or none could \
+             be read just now; its owner sees which servers have windows with `a2c computer status`, and in the log why \
+             one is left out"
+        ),
     }
-}
-
-fn finder(ask: &Ask, answer: &GetFinderRet) {
-    let Ask::Finder { computer, keywords, file_type, offset, limit } = ask else { return };
-    // What the next command needs is never cut: the URI.
-    output::fitted_table(&answer.documents.iter().map(document).collect::<Vec<_>>(), &[0, 4]);
-    let (shown, total) = (answer.documents.len() as u64, answer.total_count);
-    let end = offset.saturating_add(shown);
-    output::note(&match shown {
-        0 if *limit == 0 => format!("no documents: --limit 0 asks for none of {}", output::count(total)),
-        0 if total > 0 => format!("no documents from --offset {offset} on: there are {}", output::count(total)),
-        0 if !keywords.is_empty() || file_type.is_some() => {
-            "no documents match: try another --keyword, or another --file-type".to_owned()
-        }
-        0 => format!("no documents: no MCP server of '{computer}' has any (dpe:// resources, with subscriptions)"),
-        _ if end < total => {
-            format!("{} of {}; next: --offset {end}", output::count(shown), output::count(total))
-        }
-        _ if *offset > 0 => format!("{} of {}; these are the last", output::count(shown), output::count(total)),
-        1 => "1 document".to_owned(),
-        _ => format!("{} documents", output::count(total)),
-    });
-}
-
-fn document(document: &DpeDocumentSummary) -> Vec<String> {
-    vec![
-        document.title.clone(),
-        document.file_type.clone(),
-        pages(document.page_count),
-        document.last_modified.as_deref().map(output::date).unwrap_or_default(),
-        document.server.clone(),
-        document.uri.clone(),
-    ]
 }
 
 /// How many pages, in words.
@@ -114,7 +85,8 @@ mod tests {
             assert!(text.contains(part), "{text}");
         };
         check(None, None, "no MCP server of 'desk'");
-        check(Some(3), None, "no MCP server of 'desk'");
+        check(Some(3), None, "none could be read just now");
+        check(None, None, "`a2c computer status`");
         check(Some(-1), None, "--size -1 asks for none");
         check(None, Some("window://a"), "no window window://a");
     }

@@ -98,19 +98,33 @@ impl Happening {
         Self { event: event.to_owned(), data }
     }
 
-    /// When, what, who.
+    /// When, and what, in words.
     fn line(&self) -> String {
         let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S");
-        let who = match (self.data["computer"].as_str(), self.data["agent"].as_str()) {
-            (Some(computer), _) => format!("Computer {computer}"),
-            (None, Some(agent)) => format!("Agent {agent}"),
-            (None, None) => self.data.to_string(),
-        };
-        let line = format!("{now}  {:<23}  {who}", self.event);
+        let line = format!("{now}  {}", self.words());
         // A line each, wherever it goes.
         match std::io::stdout().is_terminal() || line.contains('\n') {
             true => output::one_line(&line),
             false => line,
+        }
+    }
+
+    /// What happened, for people; as it travelled where it is not known here.
+    fn words(&self) -> String {
+        let who = match (self.data["computer"].as_str(), self.data["agent"].as_str()) {
+            (Some(computer), _) => Some(computer.to_owned()),
+            (None, agent) => agent.map(|agent| format!("Agent {agent}")),
+        };
+        let Some(who) = who else { return format!("{} {}", self.event, self.data) };
+        match self.event.as_str() {
+            event::NOTIFY_ENTER_OFFICE => format!("{who} came"),
+            event::NOTIFY_LEAVE_OFFICE => format!("{who} left"),
+            event::NOTIFY_TOOL_CALL_CANCEL => format!("{who} gave up a call"),
+            event::NOTIFY_UPDATE_CONFIG => format!("{who}: configuration changed"),
+            event::NOTIFY_UPDATE_TOOL_LIST => format!("{who}: tools changed"),
+            event::NOTIFY_UPDATE_DESKTOP => format!("{who}: Desktop changed"),
+            event::NOTIFY_UPDATE_FINDER => format!("{who}: Finder changed"),
+            _ => format!("{} {}", self.event, self.data),
         }
     }
 }
@@ -129,17 +143,17 @@ mod tests {
             (
                 Notification::UpdateFinder(update),
                 r#"{"event":"notify:update_finder","data":{"computer":"desk"}}"#,
-                "Computer desk",
+                "  desk: Finder changed",
             ),
             (
                 Notification::EnterOffice(came),
                 r#"{"event":"notify:enter_office","data":{"agent":"a","office_id":"o"}}"#,
-                "Agent a",
+                "  Agent a came",
             ),
             (
                 Notification::ToolCallCancel(cancel),
                 r#"{"event":"notify:tool_call_cancel","data":{"agent":"a","req_id":"1"}}"#,
-                "Agent a",
+                "  Agent a gave up a call",
             ),
         ] {
             let happening = Happening::of(&notification);

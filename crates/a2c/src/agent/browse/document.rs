@@ -91,7 +91,7 @@ pub(super) fn elements(page: &Value) -> Vec<Element> {
 }
 
 /// A rendering. Servers that know no Markdown answer with JSON all the same: then the text of the elements is it.
-pub(super) fn rendering(text: String) -> String {
+pub(in super::super) fn rendering(text: String) -> String {
     let Ok(json @ Value::Object(_)) = serde_json::from_str::<Value>(&text) else { return text };
     for key in ["content_markdown", "markdown", "text"] {
         if let Some(rendered) = json[key].as_str() {

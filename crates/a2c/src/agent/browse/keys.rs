@@ -2,6 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::state::Action;
 
 /// How far the preview moves at a time.
@@ -16,11 +18,18 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("Home End  g G", "first, last"),
     ("J K", "scroll the text"),
     ("/", "search: documents with any of the words"),
-    ("t", "next file type"),
+    ("t", "next file type, in the list of documents"),
     ("r", "refresh"),
-    ("?", "this help"),
+    ("?", "this help; Esc closes it"),
     ("q", "quit"),
 ];
+
+/// All keys, for the help of the command.
+pub(in super::super) fn help() -> String {
+    let width = HELP.iter().map(|(key, _)| key.width()).max().unwrap_or(0);
+    let line = |(key, what): &(&str, &str)| format!("\n  {key}{}  {what}", " ".repeat(width - key.width()));
+    format!("Keys:{}", HELP.iter().map(line).collect::<String>())
+}
 
 /// The action of a key; while a search is typed, letters are letters.
 pub(super) fn action(key: &KeyEvent, is_typing: bool) -> Option<Action> {
@@ -64,6 +73,13 @@ pub(super) fn action(key: &KeyEvent, is_typing: bool) -> Option<Action> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_of_the_command_lists_every_key() {
+        let help = help();
+        assert_eq!(help.lines().count(), HELP.len() + 1);
+        assert!(help.contains("\n  q               quit"), "{help}");
+    }
 
     #[test]
     fn keys_mean_what_the_help_says() {

@@ -15,4 +15,6 @@ mod state;
 mod view;
 mod wrap;
 
+pub(super) use document::rendering;
+pub(super) use keys::help as keys_help;
 pub(super) use run::Browse;

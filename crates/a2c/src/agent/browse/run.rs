@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use a2c_agent::{Agent, News};
 use a2c_protocol::notification::Notification;
+use a2c_protocol::office::Role;
 use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt as _;
@@ -41,6 +42,9 @@ impl Browse {
 
     /// Browses until somebody has seen enough. The terminal is as before, however it ends.
     pub(in super::super) async fn run(mut self, agent: &Agent, mut news: Receiver<News>) -> Result<ExitCode> {
+        if let Some(computer) = &self.computer {
+            is_there(agent, computer).await?;
+        }
         let mut screen = Screen::take()?;
         let mut pressed = EventStream::new();
         let mut asked = Asked { agent: agent.clone(), tasks: JoinSet::new() };
@@ -72,6 +76,21 @@ impl Browse {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A mistyped name is told where it was typed, and not on a screen of its own.
+async fn is_there(agent: &Agent, computer: &str) -> Result<()> {
+    let members = agent.members().await?;
+    let computers = members.into_iter().filter(|member| member.role == Role::Computer);
+    let mut names: Vec<String> = computers.map(|member| member.name).collect();
+    if names.iter().any(|name| name == computer) {
+        return Ok(());
+    }
+    names.sort_unstable();
+    match names[..] {
+        [] => bail!("there is no Computer '{computer}' in the office, nor any other"),
+        _ => bail!("there is no Computer '{computer}' in the office; there are: {}", names.join(", ")),
     }
 }
 

@@ -270,8 +270,12 @@ impl State {
         orders.extend(self.load(finder, 0));
     }
 
+    /// Only where documents are listed: further down it would throw the reader out of what they read.
     fn next_type(&mut self, orders: &mut Vec<Order>) {
-        if self.finder().is_none() || self.types.is_empty() {
+        if !matches!(self.top().place, Place::Finder { .. }) {
+            return;
+        }
+        if self.types.is_empty() {
             self.notice = Some("no documents, and so no types to choose from".to_owned());
             return;
         }
