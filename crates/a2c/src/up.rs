@@ -1,6 +1,8 @@
 //! `a2c up`: everything together, to see it work.
 
 use std::net::SocketAddr;
+#[cfg(unix)]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,6 +10,8 @@ use std::time::Duration;
 
 use a2c_agent::Agent;
 use a2c_computer::config::ComputerConfig;
+#[cfg(unix)]
+use a2c_computer::control::{About, ControlSocket, folder, socket_in};
 use a2c_computer::dpe::{HttpListener, HttpOptions};
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
 use a2c_hub::{Hub, HubConfig};
@@ -19,8 +23,9 @@ use crate::{agent, computer, output, stop};
 
 /// Run a hub, a Computer and a sample MCP server together, to see everything work.
 ///
-/// The hub listens on a loopback address without authentication: everybody on this machine may use it. Stop it with
-/// Ctrl-C; with --call it stops by itself.
+/// The hub listens on a loopback address without authentication: everybody on this machine may use it. While it runs,
+/// documents that an Agent asks for as a whole are served on a loopback address, too. Stop it with Ctrl-C; with --call it
+/// stops by itself.
 #[derive(Args)]
 pub(crate) struct UpArgs {
     /// Where the hub listens; port 0 takes a free one.
@@ -42,6 +47,12 @@ pub(crate) struct UpArgs {
     /// Run the tools of --config without confirmation. Without this, only tools that it marks `auto_apply` run.
     #[arg(long, requires = "config")]
     yes: bool,
+
+    /// The socket through which `a2c computer status`, `call` and the like operate the Computer, or `none`
+    /// Default: NAME@OFFICE.sock in $XDG_RUNTIME_DIR/a2c.
+    #[cfg(unix)]
+    #[arg(long, env = "A2C_CONTROL", value_name = "PATH")]
+    control: Option<PathBuf>,
 
     /// Call this tool with these arguments as an Agent, print the result and stop. The sample has `echo {text}`,
     /// `add {a, b}`, `note {text}` and `wait {seconds}`. As JSON, @FILE reads a file and - standard input.
@@ -74,30 +85,71 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
     let mut stop = std::pin::pin!(stop::requested()?);
     let hub = Hub::start(HubConfig::on(args.listen)).await?;
     let seat = Seat { office: args.office.clone(), name: args.name.clone() };
+    #[cfg(unix)]
+    let control = match call {
+        Some(_) => None,
+        None => control(args.control.as_deref(), &seat).await,
+    };
     let mut options = ComputerOptions::new(LinkOptions::new(hub.url()), seat, config);
     if may_run {
         options.confirmation = Confirmation::Allow;
     }
     options.guardian = Some(computer::guardian()?);
     options.dpe = Some(Arc::new(HttpListener::start(HttpOptions::default()).await?));
+    #[cfg(unix)]
+    let tool_changes = options.tool_changes;
     let Some(running) = Computer::start_unless(options, &mut stop).await? else {
         hub.shutdown().await;
         return Ok(ExitCode::from(stop::INTERRUPTED));
     };
+    #[cfg(unix)]
+    let control = control.map(|socket| {
+        let about = About { seat: running.seat().clone(), file: None, tool_changes };
+        socket.serve(running.handle(), about)
+    });
+    #[cfg(unix)]
+    let which = control.is_some().then(|| match &args.control {
+        Some(socket) => format!("--socket {}", quoted(&socket.display().to_string())),
+        None => format!("--name {} --office {}", quoted(&args.name), quoted(&args.office)),
+    });
+    #[cfg(not(unix))]
+    let which = None;
     let outcome = match call {
         Some((tool, params)) => tokio::select! {
             outcome = call_once(&hub, &args, &tool, params) => outcome,
             () = stop => Ok(ExitCode::from(stop::INTERRUPTED)),
         },
         None => {
-            welcome(&hub, &args);
+            welcome(&hub, &args, which);
             stop.await;
             Ok(ExitCode::SUCCESS)
         }
     };
+    #[cfg(unix)]
+    if let Some(control) = control {
+        control.close().await;
+    }
     running.stop().await;
     hub.shutdown().await;
     outcome
+}
+
+/// Takes the place of the control socket. There is something to see without one, too.
+#[cfg(unix)]
+async fn control(place: Option<&Path>, seat: &Seat) -> Option<ControlSocket> {
+    let path = match place {
+        Some(path) if path == Path::new("none") => return None,
+        Some(path) => path.to_owned(),
+        None => socket_in(&folder(), seat),
+    };
+    match ControlSocket::bind(&path).await {
+        Ok(socket) => Some(socket),
+        Err(error) => {
+            let error = anyhow::Error::from(error);
+            tracing::warn!("`a2c computer` cannot operate this Computer while it runs: {error:#}");
+            None
+        }
+    }
 }
 
 async fn call_once(hub: &Hub, args: &UpArgs, tool: &str, params: Map<String, Value>) -> Result<ExitCode> {
@@ -108,12 +160,13 @@ async fn call_once(hub: &Hub, args: &UpArgs, tool: &str, params: Map<String, Val
     output::tool_result(&result?)
 }
 
-/// What to type next. The program is named as it was called: it need not be on the PATH.
-fn welcome(hub: &Hub, args: &UpArgs) {
+/// What to type next; `which` says to the owner's commands which Computer is meant, where they work. The program is named as it was called: it need not be on the PATH.
+fn welcome(hub: &Hub, args: &UpArgs, which: Option<String>) {
     output::line(&format!("ready {}", hub.url()));
     let program = std::env::args().next().unwrap_or_else(|| "a2c".into());
     let (office, name) = (quoted(&args.office), quoted(&args.name));
-    let agent = format!("  {} agent --url {} --office {office}", quoted(&program), hub.url());
+    let program = quoted(&program);
+    let agent = format!("  {program} agent --url {} --office {office}", hub.url());
     output::note(&format!("Computer {name} sits in office {office}. Try, in another terminal:"));
     output::note(&format!("{agent} tools {name}"));
     if args.config.is_none() {
@@ -122,6 +175,12 @@ fn welcome(hub: &Hub, args: &UpArgs) {
     output::note(&format!("{agent} desktop {name}"));
     output::note(&format!("{agent} finder {name}"));
     output::note(&format!("{agent} browse {name}"));
+    if let (Some(which), None) = (which, &args.config) {
+        output::note("An office has one Agent at a time; its owner works beside it. Watch in one terminal:");
+        output::note(&format!("{agent} watch"));
+        output::note("and rewrite the note in another:");
+        output::note(&format!("  {program} computer call note '{{\"text\": \"hi\"}}' {which}"));
+    }
     output::note("Stop with Ctrl-C.");
 }
 

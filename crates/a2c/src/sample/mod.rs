@@ -1,6 +1,7 @@
 //! A small MCP server, to have something to call, to look at and to read.
 
 mod library;
+mod render;
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -78,9 +79,10 @@ impl ServerHandler for Sample {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        first_page(request)?;
         Ok(ListToolsResult::with_all_items(vec![
             tool("echo", "Gives the text back.", &[("text", "string")]),
             tool("add", "Adds two numbers.", &[("a", "number"), ("b", "number")]),
@@ -121,9 +123,10 @@ impl ServerHandler for Sample {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        first_page(request)?;
         Ok(ListResourcesResult::with_all_items(library::resources()))
     }
 
@@ -151,6 +154,14 @@ impl ServerHandler for Sample {
     }
 }
 
+/// The lists fit on one page, so no cursor was ever given out.
+fn first_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(cursor) => Err(ErrorData::invalid_params(format!("the cursor '{cursor}' is unknown"), None)),
+    }
+}
+
 fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -167,4 +178,23 @@ fn tool(name: &'static str, description: &'static str, fields: &[(&str, &str)]) 
     schema.insert("properties".into(), properties.into());
     schema.insert("required".into(), required.into());
     Tool::new(name, description, Arc::new(schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_page_can_be_asked_for() {
+        let with = |cursor: Option<&str>| {
+            let mut request = PaginatedRequestParams::default();
+            request.cursor = cursor.map(ToOwned::to_owned);
+            Some(request)
+        };
+        for (request, code) in
+            [(None, None), (with(None), None), (with(Some("c")), Some(-32602)), (with(Some("")), Some(-32602))]
+        {
+            assert_eq!(first_page(request).err().map(|error| error.code.0), code);
+        }
+    }
 }
