@@ -146,8 +146,7 @@ impl Agent {
     /// One page of a document, counted from 0.
     ///
     /// ```no_run
-    /// # use a2c_agent::{Agent, PageContent};
-    /// # use a2c_agent::protocol::uri::Format;
+    /// # use a2c_agent::{Agent, Format, PageContent};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
     /// let page = agent.read_page("desk", "dpe://com.example.docs/report", 0, Format::Markdown).await?;
     /// if let PageContent::Rendered(page) = page {
@@ -175,8 +174,7 @@ impl Agent {
     /// error ends the stream.
     ///
     /// ```no_run
-    /// # use a2c_agent::Agent;
-    /// # use a2c_agent::protocol::uri::Format;
+    /// # use a2c_agent::{Agent, Format};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
     /// use futures_util::TryStreamExt;
     ///

@@ -40,8 +40,7 @@
 //! [`Agent::all_resources`], [`Agent::read_resource`]).
 //!
 //! ```no_run
-//! # use a2c_agent::{Agent, DesktopQuery, FinderQuery};
-//! # use a2c_agent::protocol::uri::Format;
+//! # use a2c_agent::{Agent, DesktopQuery, FinderQuery, Format};
 //! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
 //! use futures_util::TryStreamExt;
 //!
@@ -111,7 +110,13 @@ pub use a2c_link::{
     TlsFiles, Token, TokenFileError, Transport,
 };
 pub use a2c_protocol as protocol;
+pub use a2c_protocol::context::{A2cResource, DpeDocumentSummary, Resource};
+pub use a2c_protocol::notification::Notification;
+pub use a2c_protocol::office::{Role, SessionInfo};
+pub use a2c_protocol::tool::{CallToolResult, SmcpTool};
 pub use a2c_protocol::trace::TraceContext;
+pub use a2c_protocol::uri::Format;
+pub use a2c_protocol::{ErrorBody, ErrorCode};
 pub use agent::Agent;
 /// For implementing [`Follower`].
 pub use async_trait::async_trait;
@@ -121,3 +126,8 @@ pub use dpe::{DpeError, FetchError, FetchFailure, FetchOptions, FetchedDpe, File
 pub use follow::{FollowOptions, Follower, Following, Part, Parts};
 pub use news::News;
 pub use paging::PagingError;
+
+/// The guide compiles as it is shown.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agent.md")]
+struct Guide;

@@ -214,7 +214,10 @@ async fn what_is_not_fetched_here_is_named_and_handed_back() {
     for (options, uri) in
         [(&no_web, "http://127.0.0.1/"), (&no_web, "https://127.0.0.1/"), (&options, "file:///etc/hostname")]
     {
-        assert!(matches!(outcome(options, uri).await, FetchFailure::NotAllowed { .. }), "{uri}");
+        let refused = outcome(options, uri).await;
+        assert!(matches!(refused, FetchFailure::NotAllowed { .. }), "{uri}");
+        let option = if uri.starts_with("file") { "`FetchOptions::files`" } else { "`FetchOptions::http`" };
+        assert!(refused.to_string().contains(option), "{refused}");
     }
 }
 

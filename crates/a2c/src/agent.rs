@@ -24,7 +24,7 @@ use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::connection::HubArgs;
+use crate::connection::{CONNECTION, HubArgs};
 use crate::output;
 
 use question::Question;
@@ -40,7 +40,7 @@ pub(crate) struct AgentArgs {
     hub: HubArgs,
 
     /// The Agent's name.
-    #[arg(long, global = true, default_value = "a2c", value_name = "NAME", help_heading = "Connection")]
+    #[arg(long, global = true, default_value = "a2c", value_name = "NAME", help_heading = CONNECTION)]
     name: String,
 
     /// Print the answer as JSON, as it was received; also when it is an error of the hub or the Computer. What keeps the

@@ -11,55 +11,57 @@ use a2c_agent::{
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
+/// What the help calls these options. It is said for each of them: a heading for all would go on to what follows them.
+pub(crate) const CONNECTION: &str = "Connection";
+
 // All of them can be given before and after a subcommand. That is why the parser requires none of them: it cannot have
 // both. (No documentation comment: it would become the help of the command.)
 #[derive(Args)]
-#[command(next_help_heading = "Connection")]
 pub(crate) struct HubArgs {
     /// The hub, such as http://127.0.0.1:7420. Required.
-    #[arg(long, global = true, env = "A2C_URL", value_name = "URL", value_parser = hub_url)]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_URL", value_name = "URL", value_parser = hub_url)]
     url: Option<String>,
 
     /// The office to join. Required.
-    #[arg(long, global = true, env = "A2C_OFFICE", value_name = "ID")]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_OFFICE", value_name = "ID")]
     office: Option<String>,
 
     /// The hub's token. Prefer the environment variable: arguments are visible to other users of this machine.
-    #[arg(long, global = true, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
 
     /// A file with the hub's token in it. It is read again for every connection, so the token can be renewed while this
     /// runs.
-    #[arg(long, global = true, env = "A2C_TOKEN_FILE", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_TOKEN_FILE", value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// The HTTP path of the hub; other implementations often use /socket.io.
-    #[arg(long, global = true, default_value = a2c_protocol::DEFAULT_PATH, value_name = "PATH")]
+    #[arg(long, global = true, help_heading = CONNECTION, default_value = a2c_protocol::DEFAULT_PATH, value_name = "PATH")]
     path: String,
 
     /// How to talk to the hub.
-    #[arg(long, global = true, value_enum, default_value = "auto")]
+    #[arg(long, global = true, help_heading = CONNECTION, value_enum, default_value = "auto")]
     transport: TransportArg,
 
     /// For https://: trust the CAs in this PEM file too, besides those of the system. Of a hub whose certificate signed
     /// itself, that certificate.
-    #[arg(long, global = true, env = "A2C_CA_FILE", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_CA_FILE", value_name = "FILE")]
     ca_file: Option<PathBuf>,
 
     /// For https://: show this certificate to a hub that asks who we are. A PEM file, with the certificates between it
     /// and its root.
-    #[arg(long, global = true, env = "A2C_CLIENT_CERT", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_CLIENT_CERT", value_name = "FILE")]
     client_cert: Option<PathBuf>,
 
     /// The private key of --client-cert, a PEM file. Without this it is sought in the file of the certificate.
-    #[arg(long, global = true, env = "A2C_CLIENT_KEY", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = CONNECTION, env = "A2C_CLIENT_KEY", value_name = "FILE")]
     client_key: Option<PathBuf>,
 
     /// An HTTP header to send with every request, for a proxy in front of the hub for example. Can be given several
     /// times; in the environment variable, one per line. Prefer that one for secrets.
     #[arg(
         long,
-        global = true,
+        global = true, help_heading = CONNECTION,
         env = "A2C_HEADER",
         hide_env_values = true,
         value_delimiter = '\n',

@@ -2,11 +2,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "support/owner.rs"]
+mod owner;
 #[path = "support/scripted.rs"]
 mod scripted;
 mod support;
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -49,7 +51,10 @@ fn a_desktop_is_shown() {
         let empty = agent(&hub, "o", &[&["desktop", "desk"], &args[..]].concat());
         assert!(empty.code == Some(0) && empty.stdout.is_empty() && empty.stderr.contains(said), "{}", empty.stderr);
     }
-    agent(&hub, "o", &["desktop", "nobody"]).fails_saying(&["nobody", "404"]);
+    agent(&hub, "o", &["desktop", "nobody"]).fails_saying(&["nobody", "404", "`a2c agent members`"]);
+    let wrong = agent(&hub, "o", &["desktop", "desk", "--window", "foo"]);
+    assert_eq!(wrong.code, Some(1));
+    wrong.fails_saying(&["which window?"]);
 }
 
 #[test]
@@ -79,6 +84,25 @@ fn a_real_computer_is_looked_at_and_its_documents_are_fetched() {
     assert_eq!(whole["pages"].as_array().unwrap().len(), 3);
     assert_eq!(agent(&hub, "o", &["dpe", "desk", book, "-o", "-"]).ok(), std::fs::read_to_string(&file).unwrap());
     agent(&hub, "o", &["dpe", "desk", "dpe://a2c.sample/nothing", "-o", "-"]).fails_saying(&["4201"]);
+    agent(&hub, "o", &["read", "desk", book, "--page", "3"]).fails_saying(&["4202", "it has 3 pages"]);
+    agent(&hub, "o", &["read", "desk", "file:///nowhere"]).fails_saying(&[
+        "404",
+        "--server NAME",
+        "a2c agent resources",
+    ]);
+    let pages = |rest: &[&str]| agent(&hub, "o", &[&["read", "desk", book, "--pages"], rest].concat()).ok();
+    let markdown = pages(&[]);
+    let headings: Vec<&str> = markdown.lines().filter(|line| line.starts_with("# ")).collect();
+    assert_eq!(headings, ["# What this is", "# The Desktop", "# The whole of it"]);
+    assert!(
+        markdown.contains("an element.\n\n# The Desktop\n\nWhat") && markdown.ends_with("one JSON.\n"),
+        "{markdown}"
+    );
+    assert_eq!(pages(&["--format", "text"]), markdown.replace("# ", ""));
+    let elements = pages(&["--format", "json"]);
+    let pages: Vec<Value> = elements.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(pages.iter().map(|page| page["elements"].as_array().unwrap().len()).collect::<Vec<_>>(), [3, 3, 2]);
+    agent(&hub, "o", &["read", "desk", "dpe://a2c.sample/nothing", "--pages"]).fails_saying(&["4201"]);
 }
 
 #[test]
@@ -91,7 +115,7 @@ fn documents_are_found() {
     assert_eq!(lines.len(), 20);
     assert_eq!(lines[0], "年度报告\\u{1b}[2J  pdf   2 pages  2026-01-15 08:30  files  dpe://h/doc-0");
     assert_eq!(lines[1], "Report 1           xlsx  2 pages  2026-01-15 08:30  files  dpe://h/doc-1");
-    assert_eq!(first.stderr, "20 of 1,234; next: --offset 20\n");
+    assert_eq!(first.stderr, "20 of 1,234; next: --offset 20, or --all\n");
     assert_eq!(find(&["--offset", "1220"]).stderr, "14 of 1,234; these are the last\n");
     let narrowed = find(&["--keyword", "Report 1000", "--keyword", "Report 1001", "--file-type", "pdf"]);
     assert!(narrowed.stdout.contains("dpe://h/doc-1000\n") && narrowed.stderr == "1 document\n", "{}", narrowed.stderr);
@@ -105,7 +129,15 @@ fn documents_are_found() {
         let empty = find(rest);
         assert!(empty.stdout.is_empty() && empty.stderr.contains(said), "{}", empty.stderr);
     }
+    let all = find(&["--all", "--offset", "1000"]);
+    assert_eq!((all.stdout.lines().count(), all.stderr.as_str()), (234, "234 of 1,234; these are the last\n"));
+    assert_eq!(find(&["--all", "--file-type", "pdf"]).stderr, "617 documents\n");
+    let lines = find(&["--all", "--json"]).ok();
+    let answers: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((answers.len(), &answers[12]["documents"][33]["uri"]), (13, &json!("dpe://h/doc-1233")));
     find(&["--offset", "-1"]).fails_saying(&["'-1'"]);
+    find(&["--limit", "101"]).fails_saying(&["101", "0..=100"]);
+    find(&["--all", "--limit", "5"]).fails_saying(&["--limit"]);
 }
 
 #[test]
@@ -128,6 +160,10 @@ fn any_resource_is_read() {
     desk.heard(|event, payload| event == "client:read_resource" && payload["mcp_server"] == "files");
     read(&["dpe://h/absent"]).fails_saying(&["there is no document dpe://h/absent", "4201"]);
     read(&["window://a", "--page", "1"]).fails_saying(&["has no pages"]);
+    read(&["dpe://h/doc-1/pages/1", "--page", "0"]).fails_saying(&["is one page: leave --page out"]);
+    read(&["dpe://h/doc-1", "--page", "-1"]).fails_saying(&["'-1'", "counted from 0"]);
+    read(&["dpe://h/doc-1/pages/1", "--pages"]).fails_saying(&["a page of a document: give dpe://h/doc-1\n"]);
+    read(&["window://a", "--pages"]).fails_saying(&["--pages is for documents"]);
     let refused = read(&["dpe://h/absent", "--json"]);
     assert_eq!((refused.code, &json_of(&refused)["code"]), (Some(1), &json!(4201)));
 }
@@ -171,6 +207,79 @@ fn where_a_document_can_be_had_is_told() {
 }
 
 #[test]
+fn what_cannot_be_meant_is_told_before_anything_is_connected() {
+    let nowhere = ["agent", "--url", "http://127.0.0.1:1", "--office", "o"];
+    for (ask, said) in [
+        (&["dpe", "desk", "dpe://h/d/pages/0"][..], "this is a page of a document: give dpe://h/d\n"),
+        (&["dpe", "desk", "dpe://h/d/elements/e", "-o", "-"], "this is an element of a document: give dpe://h/d\n"),
+        (&["read", "desk", "nonsense"], "'nonsense' is no URI: one looks like dpe://"),
+        (&["read", "desk", "nonsense", "--json"], "'nonsense' is no URI"),
+        (&["desktop", "desk", "--window", "http://x"], "which window?"),
+    ] {
+        let refused = support::run(&[&nowhere[..], ask].concat());
+        assert_eq!(refused.code, Some(1), "{ask:?}");
+        refused.fails_saying(&[said]);
+    }
+}
+
+#[test]
+fn the_help_of_a_command_begins_with_its_own_options() {
+    for (command, first, later) in [
+        (&["agent", "finder"][..], "--keyword", "exactly as it is listed"),
+        (&["agent", "dpe"], "--timeout", "[default: 30]"),
+        (&["agent", "watch"], "--count", "only Agent seat"),
+        (&["agent", "browse"], "--log", "next, previous screen"),
+        (&["computer"], "--name", "--dpe-resolver"),
+    ] {
+        let help = support::run(&[command, &["--help"]].concat()).ok();
+        let (_, options) = help.split_once("\nOptions:\n").unwrap_or_else(|| panic!("{help}"));
+        assert!(options.trim_start().trim_start_matches("-o, ").starts_with(first), "{help}");
+        let (own, connection) = options.split_once("\nConnection:\n").unwrap_or_else(|| panic!("{help}"));
+        assert!(!own.contains("--url") && connection.contains("--url") && help.contains(later), "{help}");
+    }
+    assert!(support::run(&["agent", "browse", "--help"]).ok().contains("only Agent seat"));
+    assert!(support::run(&["up", "--help"]).ok().contains("served on a loopback address"));
+}
+
+/// What `a2c up` says on both of its outputs, from the first line that is wanted on.
+fn up(home: &owner::Home, wanted: &'static str) -> Peer {
+    let up = a2c(&["up", "--office", "o"]);
+    let mut both = Command::new("sh");
+    both.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(up.get_program()).args(up.get_args());
+    for (variable, value) in up.get_envs() {
+        match value {
+            Some(value) => both.env(variable, value),
+            None => both.env_remove(variable),
+        };
+    }
+    both.env_remove("A2C_CONTROL").env("XDG_RUNTIME_DIR", home.path(""));
+    Peer::spawn(both, PATIENCE, move |line| line.contains(wanted))
+}
+
+#[test]
+fn the_owner_of_what_is_up_works_beside_a_watching_agent() {
+    let home = owner::Home::new();
+    let office = up(&home, "ready http");
+    office.line_where(PATIENCE, |line| line.ends_with(" --office o watch"));
+    office
+        .line_where(PATIENCE, |line| line.ends_with(r#" computer call note '{"text": "hi"}' --name desk --office o"#));
+    let mut watching = Watching::begin(&office, &["--count", "1"]);
+    assert!(watching.told().contains("watching office 'o'"));
+    agent(&office, "o", &["members"]).fails_saying(&["`a2c agent watch`", "`a2c computer call` works beside it"]);
+    assert!(home.run(&["status"]).ok().starts_with("desk@o"));
+    assert_eq!(home.run(&["call", "note", r#"{"text": "hi"}"#]).ok(), "written\n");
+    assert!(watching.line().ends_with("  desk: Desktop changed"));
+    assert_eq!(watching.ended().0, Some(0));
+    // A second one of that name runs, too, but is not operated.
+    let second = up(&home, "another Computer answers at");
+    second.line_where(PATIENCE, |line| line.starts_with("ready http"));
+    second.line_where(PATIENCE, |line| {
+        assert!(!line.contains("computer call"), "{line}");
+        line == "Stop with Ctrl-C."
+    });
+}
+
+#[test]
 fn options_of_the_hub_stand_before_and_after_the_command() {
     let hub = hub();
     let _desk = Scripted::join(&hub, "desk", library);
@@ -198,6 +307,14 @@ impl Watching {
 
     fn line(&mut self) -> String {
         self.lines.next().unwrap().unwrap()
+    }
+
+    /// The next line on standard error.
+    fn told(&mut self) -> String {
+        let mut line = Vec::new();
+        let bytes = self.child.stderr.as_mut().unwrap().bytes();
+        line.extend(bytes.map(Result::unwrap).take_while(|byte| *byte != b'\n'));
+        String::from_utf8(line).unwrap()
     }
 
     fn signal(&self, signal: &str) {
@@ -231,9 +348,9 @@ fn an_office_is_watched() {
     }
     desk.emit("server:update_finder", "desk");
     let line = watching.line();
-    assert!(line.ends_with("notify:update_finder     Computer desk"), "{line}");
+    assert!(line.ends_with("  desk: Finder changed"), "{line}");
     let other = Scripted::join(&hub, "other", library);
-    assert!(watching.line().ends_with("notify:enter_office      Computer other"));
+    assert!(watching.line().ends_with("  other came"));
     assert_eq!(watching.ended().0, Some(0), "--count is reached");
     drop(other);
 }
@@ -396,7 +513,8 @@ fn documents_are_browsed_on_a_terminal() {
         {"wait": "1 of 1,234", "keys": "j"},
         {"wait": "Quarterly.", "keys": "\r"},
         {"wait": "desk › Report 1"},
-        {"wait": "# Markdown of", "keys": "j"},
+        // Here no type is chosen, and nobody is thrown back to the documents.
+        {"wait": "# Markdown of", "keys": "tj"},
         {"wait": "pages/1?format=markdown", "keys": "k\r"},
         {"wait": "desk › Report 1 › page 0: Cover"},
         {"wait": "> [heading] Hello"},
@@ -407,7 +525,7 @@ fn documents_are_browsed_on_a_terminal() {
         {"wait": "2 of 1,234", "keys": "/1200 1100\r"},
         {"wait": "> Report 1100"},
         {"wait": "desk  /1200 1100", "keys": "?"},
-        {"wait": "this help", "keys": "?"},
+        {"wait": "this help; Esc closes it", "keys": "\u{1b}"},
         {"gone": "this help", "keys": "q"},
     ]);
     assert_restored(&browse(&hub, &[], &steps), 0);
@@ -424,10 +542,12 @@ fn a_browser_gives_the_terminal_back_whatever_ends_it() {
         assert_restored(&browse(&hub, &["desk"], &json!([{"wait": ready}, end])), 0);
         desk.agent_went();
     }
-    // An error is told in the status line, and the browser goes on.
-    let steps = json!([{"wait": "not found"}, {"keys": "r"}, {"wait": "r tries again"}, {"keys": "q"}]);
-    assert_restored(&browse(&hub, &["nobody"], &steps), 0);
-    // So is the loss of the hub.
+    // A mistyped name is told without taking the screen.
+    let ended = browse(&hub, &["nobody"], &json!([]));
+    let said = ended["after"].as_str().unwrap();
+    assert!(ended["code"] == 1 && ended["left"] == false && said.contains("no Computer 'nobody'"), "{ended}");
+    assert!(said.contains("there are: desk"), "{ended}");
+    // The loss of the hub is told in the status line.
     let steps = json!([{"wait": "the hub is not connected", "keys": "q"}]);
     let browsing = at_a_terminal(&command(&hub, &["browse", "desk"]), &steps);
     desk.heard(|event, _| event == "client:get_finder");

@@ -116,14 +116,17 @@ pub enum FetchFailure {
     },
     /// The options say no.
     #[error(
-        "its URI is of the scheme `{scheme}:`, which the options do not allow; allow it if you trust the Computer with it"
+        "its URI is of the scheme `{scheme}:`, which the options do not allow; if you trust the Computer with it, allow it \
+         with `FetchOptions::{option}`"
     )]
     NotAllowed {
         /// The scheme.
         scheme: String,
+        /// The field of [`FetchOptions`] that would allow it.
+        option: &'static str,
     },
     /// The file is in none of the allowed directories.
-    #[error("its file is in none of the allowed directories")]
+    #[error("its file is in none of the directories that `FetchOptions::files` allows")]
     Outside,
     /// The path leads to a directory, a device or the like.
     #[error("its path leads to something that is no regular file")]
@@ -210,15 +213,15 @@ fn has_expired(resource: &A2cResource) -> bool {
 
 async fn found(agent: &Agent, resource: &A2cResource, options: &FetchOptions) -> Result<Found, FetchFailure> {
     let url = Url::parse(&resource.uri).map_err(|_| FetchFailure::Uri { reason: "it is no absolute URI" })?;
-    let not_allowed = || FetchFailure::NotAllowed { scheme: url.scheme().to_owned() };
+    let not_allowed = |option| FetchFailure::NotAllowed { scheme: url.scheme().to_owned(), option };
     if matches!(url.scheme(), "file" | "http" | "https") && resource.size.is_some_and(|size| size > options.max_bytes) {
         return Err(FetchFailure::TooLarge { limit: options.max_bytes });
     }
     let work = async {
         match url.scheme() {
-            "file" if options.files == Files::Refused => Err(not_allowed()),
+            "file" if options.files == Files::Refused => Err(not_allowed("files")),
             "file" => file::read(&url, &options.files, options.max_bytes).await,
-            "http" | "https" if !options.http => Err(not_allowed()),
+            "http" | "https" if !options.http => Err(not_allowed("http")),
             "http" | "https" => agent.web().get(&url, options.max_bytes).await,
             scheme => Err(FetchFailure::Scheme { scheme: scheme.to_owned() }),
         }

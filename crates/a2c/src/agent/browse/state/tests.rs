@@ -220,6 +220,9 @@ fn types_are_cycled_through() {
     empty.apply(Action::Answered(orders[0].ticket, items(vec![], 0)));
     assert_eq!(empty.apply(Action::NextType), []);
     assert!(empty.notice.is_some());
+    let (mut reading, _) = pages(2);
+    assert_eq!((reading.apply(Action::NextType), reading.levels.len()), (vec![], 2), "nobody is thrown back");
+    assert_eq!(reading.file_type, None);
 }
 
 #[test]
