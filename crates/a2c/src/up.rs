@@ -21,12 +21,9 @@ use serde_json::{Map, Value};
 
 use crate::{agent, computer, output, stop};
 
-/// Run a hub, a Computer and a sample MCP server together, to see everything work.
-///
-/// The hub listens on a loopback address without authentication: everybody on this machine may use it. While it runs,
-/// documents that an Agent asks for as a whole are served on a loopback address, too. Stop it with Ctrl-C; with --call it
-/// stops by itself.
+// (No documentation comment: the list of commands has one, which would hide it.)
 #[derive(Args)]
+#[command(after_help = HELP)]
 pub(crate) struct UpArgs {
     /// Where the hub listens; port 0 takes a free one.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR:PORT", value_parser = loopback)]
@@ -63,6 +60,12 @@ pub(crate) struct UpArgs {
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
     timeout: u64,
 }
+
+const HELP: &str = "\
+The hub listens on a loopback address without authentication: everybody on this machine may use it. Documents that an \
+Agent asks for as a whole (`a2c agent dpe`) are served on a loopback address, too, while it runs.
+
+Stop it with Ctrl-C; with --call it stops by itself.";
 
 /// Without authentication, everybody who reaches the hub may use the Computer.
 fn loopback(text: &str) -> Result<SocketAddr, String> {

@@ -229,7 +229,7 @@ fn the_help_of_a_command_begins_with_its_own_options() {
         (&["agent", "dpe"], "--timeout", "[default: 30]"),
         (&["agent", "watch"], "--count", "only Agent seat"),
         (&["agent", "browse"], "--log", "next, previous screen"),
-        (&["computer"], "--name", "--dpe-resolver"),
+        (&["computer"], "--log", "--dpe-resolver"),
     ] {
         let help = support::run(&[command, &["--help"]].concat()).ok();
         let (_, options) = help.split_once("\nOptions:\n").unwrap_or_else(|| panic!("{help}"));
