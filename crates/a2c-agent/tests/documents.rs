@@ -38,7 +38,7 @@ async fn each_level_is_asked_for_at_its_place_and_comes_as_its_structure() {
 
     let PageContent::Elements(page) = agent.read_page("desk", URI, 3, Format::Json).await.unwrap() else { panic!() };
     assert_eq!(page.elements[0].element_id, "e");
-    assert_eq!(sent().await, format!("{URI}/pages/3?format=json"));
+    assert_eq!(sent().await, format!("{URI}/pages/3"));
 
     let element = agent.read_element("desk", URI, "表/1").await.unwrap();
     assert_eq!((element.element_id.as_str(), &element.extra["new"]), ("表/1", &json!(1)));
@@ -147,7 +147,7 @@ async fn the_pages_of_a_document_come_in_order_however_they_are_answered() {
         let mut first = Vec::new();
         for index in 0..5 {
             let asked = desk.next().await;
-            assert_eq!(asked.payload["uri"], format!("dpe://h/d/pages/{index}?format=json"));
+            assert_eq!(asked.payload["uri"], format!("dpe://h/d/pages/{index}"));
             first.push((index, asked));
         }
         desk.was_asked_nothing(&agent).await;
@@ -170,7 +170,7 @@ async fn an_error_ends_the_pages_of_a_document() {
     let _asked = desk.answering(move |_, payload| match payload["uri"].as_str().unwrap() {
         "dpe://h/d" => model(&json!({"doc_ref": "d", "page_count": 9})),
         "dpe://h/empty" => model(&json!({"doc_ref": "empty", "page_count": 0})),
-        "dpe://h/d/pages/1?format=json" => refusal.clone(),
+        "dpe://h/d/pages/1" => refusal.clone(),
         _ => page(0),
     });
     let outcomes: Vec<_> = agent.document_pages("desk", "dpe://h/d", Format::Json).collect().await;
