@@ -48,7 +48,6 @@ enum Command {
     Up(up::UpArgs),
     Server(Box<server::ServerArgs>),
     Computer(Box<computer::ComputerArgs>),
-    /// Act as the Agent of an office.
     Agent(Box<agent::AgentArgs>),
     /// Check the audit log of a hub.
     Audit(audit::AuditArgs),
