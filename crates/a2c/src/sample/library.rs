@@ -1,6 +1,6 @@
 //! What there is to see in the sample server: a note that its tool rewrites, and a document of three pages.
 //!
-//! A URI is read by the rules of the protocol, and becomes JSON here or, by [`render`](super::render), text.
+//! A URI is read by the rules of the protocol, and becomes JSON here or, by [`render`], text.
 
 use a2c_protocol::uri::{Category, Depth, DpeLevel, DpeUri, DpeUriError, Format};
 use rmcp::model::{Annotations, ErrorCode, ErrorData, JsonObject, MetaObject, Resource, ResourceContents, Role};

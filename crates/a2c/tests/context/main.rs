@@ -5,6 +5,7 @@
 mod desktop;
 mod documents;
 mod errors;
+mod example;
 mod finder;
 mod library;
 mod news;
