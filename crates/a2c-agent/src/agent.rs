@@ -247,16 +247,25 @@ impl Reader {
                 Some(seat) => link.rejoin(seat).await,
                 None => Ok(()),
             };
-            let _ = news.send(match outcome {
-                Ok(()) => News::Reconnected,
-                Err(error) => News::SeatLost { reason: error.to_string() },
-            });
+            if let Some(told) = news_of(outcome) {
+                let _ = news.send(told);
+            }
         });
     }
 
     fn tell(&self, news: News) {
         // Nobody listening is fine.
         let _ = self.news.send(news);
+    }
+}
+
+/// What came of taking the seat again, where that is known.
+fn news_of(rejoined: Result<(), JoinError>) -> Option<News> {
+    match rejoined {
+        Ok(()) => Some(News::Reconnected),
+        // The connection is lost again; the next one brings the next attempt.
+        Err(JoinError::Request(RequestError::NotConnected | RequestError::Lost)) => None,
+        Err(error) => Some(News::SeatLost { reason: error.to_string() }),
     }
 }
 
@@ -286,4 +295,19 @@ pub(crate) fn same_request(asked: &str, answered: &str) -> Result<(), RequestErr
         return Ok(());
     }
     Err(RequestError::WrongShape(format!("the answer is for request {answered:?}, not for {asked:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_is_not_lost_with_the_connection() {
+        assert!(matches!(news_of(Ok(())), Some(News::Reconnected)));
+        for lost in [RequestError::NotConnected, RequestError::Lost] {
+            assert!(news_of(Err(lost.into())).is_none());
+        }
+        let taken = JoinError::Refused("taken".into());
+        assert!(matches!(news_of(Err(taken)), Some(News::SeatLost { reason }) if reason == "taken"));
+    }
 }

@@ -29,7 +29,7 @@ pub(super) struct Office {
     roll_call: Option<BoxFuture<'static, Members>>,
     /// How long to wait before it is asked again, should it fail.
     pause: Duration,
-    /// Who came or went since it was asked.
+    /// Who came or went since it was asked, while it is open.
     moved: BTreeSet<String>,
     /// Computers that left, while the follower has not been told.
     leaving: HashMap<String, CancellationToken>,
@@ -75,6 +75,7 @@ impl Office {
             News::Reconnected => self.call_roll(None),
             News::SeatLost { .. } => {
                 self.roll_call = None;
+                self.moved.clear();
                 self.roll_called(&[]);
             }
             _ => {}
@@ -86,13 +87,13 @@ impl Office {
         match notification {
             Notification::EnterOffice(change) => {
                 if let Some(name) = &change.computer {
-                    self.moved.insert(name.clone());
+                    self.moved(name);
                     self.enter(name);
                 }
             }
             Notification::LeaveOffice(change) => {
                 if let Some(name) = &change.computer {
-                    self.moved.insert(name.clone());
+                    self.moved(name);
                     self.leave(name);
                 }
             }
@@ -101,6 +102,13 @@ impl Office {
             Notification::UpdateDesktop(of) => self.mark(of, follower.after_desktop_update(&of.computer)),
             Notification::UpdateFinder(of) => self.mark(of, follower.after_finder_update(&of.computer)),
             _ => {}
+        }
+    }
+
+    fn moved(&mut self, name: &str) {
+        // Without a question there is no answer that this could be newer than.
+        if self.roll_call.is_some() {
+            self.moved.insert(name.to_owned());
         }
     }
 
@@ -181,7 +189,43 @@ fn chosen(parts: Parts, followed: Parts) -> Parts {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use a2c_hub::{Hub, HubConfig};
+    use a2c_link::LinkOptions;
+    use a2c_protocol::notification::OfficeChange;
+    use tokio_util::task::TaskTracker;
+
     use super::*;
+    use crate::{Agent, FollowOptions};
+
+    #[tokio::test]
+    async fn nobody_is_left_without_a_seat_not_even_who_was_only_told_of() {
+        let hub = Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.unwrap();
+        let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.unwrap();
+        let news = agent.subscribe();
+        let inner = Arc::new(Inner {
+            agent,
+            follower: Arc::new(()),
+            options: FollowOptions::default(),
+            computers: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        });
+        let mut office = Office::new(inner.clone(), news);
+        let came = OfficeChange { office_id: "o".into(), computer: Some("desk".into()), agent: None };
+        for is_asked in [false, true] {
+            if is_asked {
+                office.call_roll(None);
+            }
+            office.heard(&News::Notification(Notification::EnterOffice(came.clone())));
+            assert_eq!(inner.computers().len(), 1);
+            office.heard(&News::SeatLost { reason: "taken".into() });
+            assert!(inner.computers().is_empty(), "asked: {is_asked}");
+            assert!(office.moved.is_empty(), "nothing piles up");
+        }
+        inner.stop.cancel();
+    }
 
     #[test]
     fn news_that_came_since_a_roll_call_began_is_right() {
