@@ -74,6 +74,14 @@ pub(crate) enum Unread {
     Failed(String),
 }
 
+/// What a list that was looked at to its end leaves to do.
+pub(crate) struct Finished {
+    /// What to subscribe to.
+    pub(crate) to_subscribe: Arc<HashSet<Box<str>>>,
+    /// The documents that were shown and are not any more.
+    pub(crate) gone: Vec<String>,
+}
+
 /// What a server's news means for who follows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Consequence {
@@ -105,8 +113,8 @@ impl Catalogue {
         }
     }
 
-    /// The list is at its end: what is not in it is gone. Gives what to subscribe to.
-    pub(crate) fn finish(&self, server: &Arc<str>, mut listing: Listing) -> Arc<HashSet<Box<str>>> {
+    /// The list is at its end: what is not in it is gone.
+    pub(crate) fn finish(&self, server: &Arc<str>, mut listing: Listing) -> Finished {
         let to_subscribe = Arc::new(listing.to_subscribe());
         let mut state = self.state();
         let gone: Vec<String> =
@@ -155,7 +163,7 @@ impl Catalogue {
         if !windows_differ && !documents_differ {
             tracing::debug!(server = name, "a list of resources has changed nothing that is shown");
         }
-        to_subscribe
+        Finished { to_subscribe, gone }
     }
 
     /// The list could not be had to its end. What is in it so far is shown all the same.

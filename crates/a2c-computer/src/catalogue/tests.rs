@@ -38,7 +38,7 @@ impl Stage {
         let mut listing = Listing::new(true, std::mem::take(&mut self.is_first));
         self.catalogue.take_page(&self.server, &mut listing, resources);
         let mut wanted: Vec<String> =
-            self.catalogue.finish(&self.server, listing).iter().map(ToString::to_string).collect();
+            self.catalogue.finish(&self.server, listing).to_subscribe.iter().map(ToString::to_string).collect();
         wanted.sort_unstable();
         wanted
     }
@@ -110,7 +110,7 @@ fn a_server_that_tells_of_no_changes_shows_nothing_but_can_be_read() {
     let stage = Stage::new();
     let mut listing = Listing::new(false, true);
     stage.catalogue.take_page(&stage.server, &mut listing, vec![declared("dpe://h/a", "A"), quiet("window://h")]);
-    assert!(stage.catalogue.finish(&stage.server, listing).is_empty());
+    assert!(stage.catalogue.finish(&stage.server, listing).to_subscribe.is_empty());
     assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.rung()), (vec![], 0, (false, false)));
     assert_eq!(stage.catalogue.server_listing("window://h").as_deref(), Some("s"));
     assert_eq!(stage.catalogue.server_of("h", None).as_deref(), Some("s"));

@@ -185,7 +185,8 @@ impl Desk {
         if let Some(in_flight) = state.running.get(wanted.uri)
             && let Some(running) = in_flight.outcome.upgrade()
         {
-            return if in_flight.is_outdated { Turn::After(running) } else { Turn::Mine(running) };
+            let is_theirs = in_flight.is_outdated || in_flight.server != wanted.hint.mcp_server_name;
+            return if is_theirs { Turn::After(running) } else { Turn::Mine(running) };
         }
         let number = state.next;
         state.next += 1;

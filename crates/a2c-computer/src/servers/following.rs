@@ -227,9 +227,11 @@ impl Follower<'_> {
             );
             break;
         }
-        let wanted = catalogue.finish(server, listing);
+        let finished = catalogue.finish(server, listing);
+        // A document that comes back need not be the one that went.
+        finished.gone.iter().for_each(|uri| self.shared.surroundings.documents.changed(server, uri));
         if self.abilities.subscribe {
-            self.wanted.send_replace(wanted);
+            self.wanted.send_replace(finished.to_subscribe);
         }
         Ok(())
     }
@@ -265,6 +267,7 @@ impl Follower<'_> {
                     // What is gone may not even be known any more.
                     _ => {
                         catalogue.follows(server, &uri, false);
+                        self.shared.surroundings.documents.changed(server, &uri);
                         subscribed.remove(&uri);
                     }
                 }

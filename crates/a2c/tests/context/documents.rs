@@ -46,6 +46,38 @@ fn every_kind() -> Value {
 }
 
 #[tokio::test]
+async fn a_document_that_went_and_came_back_is_read_anew() {
+    let report = |title: &str| {
+        let mut report = document("dpe://docs/report", "Report", "2026-01-01");
+        let text = json!({"doc_ref": "report", "title": title}).to_string();
+        report["read"] = json!({"mime": "application/vnd.a2c.dpe-inline+json", "text": text});
+        report
+    };
+    // The server is subscribed to for each document, or for all of them at once.
+    for others in [vec![], vec![json!({"uri": "dpe://docs", "name": "all"})]] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = FetchOptions { files: Files::Within(vec![folder.path().to_owned()]), ..Default::default() };
+        let resources: Vec<Value> = others.iter().cloned().chain([report("one")]).collect();
+        let docs = server_with(&json!({ "resources": resources }));
+        let stage = publishing(&json!({ "docs": docs }), LocalDirectory::open(folder.path()).unwrap()).await;
+        let title = async || {
+            let fetched = stage.agent.fetch_dpe("desk", "dpe://docs/report", &options).await.unwrap();
+            serde_json::from_slice::<Value>(&fetched.body).unwrap()["title"].clone()
+        };
+        assert_eq!(title().await, "one");
+        let mut news = stage.agent.subscribe();
+        stage.text("drop", json!({"uri": "dpe://docs/report"})).await;
+        told_of(&mut news, of_finder).await;
+        stage.text("put", json!({"resource": report("two")})).await;
+        told_of(&mut news, of_finder).await;
+        // Subscribed to again: from here on, what is remembered would be given.
+        while others.is_empty() && stage.counts("counts").await["subscribed"]["dpe://docs/report"] != 1 {}
+        assert_eq!(title().await, "two", "{others:?}");
+        stage.end().await;
+    }
+}
+
+#[tokio::test]
 async fn a_whole_document_is_fetched_over_http_and_again_only_when_it_changed() {
     let listener = HttpListener::start(HttpOptions::default()).await.unwrap();
     let stage = publishing(&json!({"docs": every_kind(), "sample": sample()}), listener).await;

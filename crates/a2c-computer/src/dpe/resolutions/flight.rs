@@ -74,6 +74,10 @@ impl<R: DocumentReader> Flight<R> {
     /// The remembered answer, if it can still be fetched.
     async fn known(&self) -> Option<Remembered> {
         let known = self.desk.state().shelf.get(&self.uri).cloned()?;
+        // Another server may have had a document of that name before.
+        if known.server != self.hint.mcp_server_name {
+            return None;
+        }
         let holds = known.is_current(self.desk.clock.now()) && self.desk.resolver.still_holds(&known.answer).await;
         holds.then_some(known)
     }

@@ -184,6 +184,19 @@ async fn a_change_of_the_catalogue_or_the_server_is_a_change_of_all() {
 }
 
 #[tokio::test]
+async fn what_one_server_had_is_not_given_for_what_another_has() {
+    let stage = Stage::new();
+    let given = |title: &str| external_content(&json!({"uri": format!("https://{title}.example/d"), "etag": "v1"}));
+    stage.script.put(URI, given("one"));
+    assert_eq!(stage.ask(true).await.unwrap().uri, "https://one.example/d");
+    stage.script.put(URI, given("two"));
+    let mut wanted = stage.wanted(true);
+    wanted.hint.mcp_server_name = "other".into();
+    let answer = stage.resolutions.resolve(wanted, &stage.script).await.unwrap();
+    assert_eq!(answer.uri, "https://two.example/d");
+}
+
+#[tokio::test]
 async fn an_unwatched_document_is_read_again_and_published_again_only_if_it_is_another() {
     let stage = Stage::new();
     let first = stage.ask(false).await.unwrap();
