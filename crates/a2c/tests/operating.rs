@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use a2c_agent::RequestError;
 use a2c_computer::config::{ComputerConfig, ServerChange};
 use a2c_computer::{CallToConfirm, Confirmation, Confirmer, OperateError, ServerState, ToolAccess, Verdict};
 use a2c_protocol::ErrorCode;
@@ -50,6 +51,24 @@ async fn a_reload_touches_only_what_changed() {
     assert_eq!(stage.text("which", json!({})).await, before, "it was started anew");
     assert!(matches!(stage.handle().server("gone"), Err(OperateError::UnknownServer { .. })));
     assert_eq!(stage.status("kept").restarts, 0);
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_server_that_is_taken_out_waits_no_longer() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    // It never gets further than starting.
+    let mute = server("mute", &stdio("sleep".as_ref(), &["600"]));
+    within(stage.handle().add(mute)).await.unwrap();
+    let agent = stage.agent.clone();
+    let waiting = tokio::spawn(async move { agent.read_resource_of("desk", "mute", "a://b").await });
+    // What is asked later is answered: the other request is there.
+    stage.others_are_well().await;
+    within(stage.handle().remove("mute")).await.unwrap();
+    match within(waiting).await.unwrap() {
+        Err(RequestError::Refused(error)) => assert_ne!(error.code, ErrorCode::Timeout, "{error}"),
+        other => panic!("{other:?}"),
+    }
     stage.end().await;
 }
 

@@ -98,7 +98,12 @@ impl Server {
             if let Some(live) = self.shared.live() {
                 return Some(live);
             }
-            let comes = status.borrow_and_update().state == ServerState::Starting || self.shared.is_changing();
+            let comes = match status.borrow_and_update().state {
+                ServerState::Starting => true,
+                // Whatever was wished last, nothing follows on this.
+                ServerState::Stopped => false,
+                _ => self.shared.is_changing(),
+            };
             if !comes || status.changed().await.is_err() {
                 // It may have come up between the two looks.
                 return self.shared.live();

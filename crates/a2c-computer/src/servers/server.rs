@@ -299,7 +299,12 @@ impl Shared {
 
     /// Where a change of the state changes what is offered, everybody who shows tools learns of it.
     fn move_on(&self, turn: Option<u64>, happening: Happening, retry_at: Option<SystemTime>) {
-        let (mut is_wanted, mut is_wanted_otherwise) = (true, false);
+        // Whoever waits for its end is to find nothing of it any more.
+        if !self.status.borrow().state.after(happening.clone()).is_wanted() {
+            self.surroundings.catalogue.forget(&self.name);
+            self.surroundings.documents.forget(&self.name);
+        }
+        let mut is_wanted_otherwise = false;
         self.status.send_if_modified(|status| {
             let state = status.state.after(happening);
             let turn = turn.unwrap_or(status.turn);
@@ -307,15 +312,10 @@ impl Shared {
                 return false;
             }
             tracing::debug!(server = &*self.name, state = state.word(), "MCP server state");
-            is_wanted = state.is_wanted();
-            is_wanted_otherwise = is_wanted != status.state.is_wanted();
+            is_wanted_otherwise = state.is_wanted() != status.state.is_wanted();
             *status = Status { state, turn, since: SystemTime::now(), retry_at, ..status.clone() };
             true
         });
-        if !is_wanted {
-            self.surroundings.catalogue.forget(&self.name);
-            self.surroundings.documents.forget(&self.name);
-        }
         if is_wanted_otherwise {
             self.surroundings.changed.notify_one();
         }
