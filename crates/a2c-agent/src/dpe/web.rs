@@ -5,7 +5,7 @@
 //! names when they are looked up.
 
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -132,12 +132,27 @@ fn judge(url: &Url) -> Result<(), &'static str> {
 fn is_off_limits(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.is_link_local() || v4.is_unspecified() || v4.is_broadcast() || v4.is_multicast(),
-        IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.is_unspecified() || v6.is_multicast() || is_metadata(v6),
+        IpAddr::V6(v6) => {
+            v6.is_unicast_link_local()
+                || v6.is_unspecified()
+                || v6.is_multicast()
+                || is_metadata(v6)
+                || carried(v6).is_some_and(|v4| is_off_limits(v4.into()))
+        }
     }
 }
 
+/// The address of the older kind to which a gateway would lead.
+fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let (high, low) = match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0, 0, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => (high, low),
+        _ => return None,
+    };
+    Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+}
+
 /// Where a large cloud keeps credentials in IPv6.
-fn is_metadata(address: std::net::Ipv6Addr) -> bool {
+fn is_metadata(address: Ipv6Addr) -> bool {
     address.segments() == [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254]
 }
 
@@ -171,6 +186,7 @@ mod tests {
         for good in [
             "http://127.0.0.1:8080/x",
             "http://[::1]/x",
+            "http://[64:ff9b::93.184.216.34]/x",
             "https://example.com/x?signature=y",
             "http://10.0.0.7/",
             "http://localhost/",
@@ -185,6 +201,9 @@ mod tests {
             "http://2852039166/latest",
             "http://0xa9.254.169.254/",
             "http://[::ffff:169.254.169.254]/",
+            "http://[64:ff9b::169.254.169.254]/",
+            "http://[2002:a9fe:a9fe::1]/",
+            "http://[::169.254.169.254]/",
             "http://[fe80::1]/",
             "http://[fd00:ec2::254]/",
             "http://0.0.0.0/",
