@@ -20,7 +20,15 @@ pub(super) fn make_directory(path: &Path) -> io::Result<PathBuf> {
 /// A new file among those of a directory, which gets its name when it is complete.
 pub(super) fn begin(directory: &Path) -> io::Result<NamedTempFile> {
     // Readable for this user only, as the library makes them.
-    tempfile::Builder::new().prefix(".writing-").tempfile_in(directory)
+    let new = || tempfile::Builder::new().prefix(".writing-").tempfile_in(directory);
+    match new() {
+        // Somebody may have tidied up the directory as a whole.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make_directory(directory)?;
+            new()
+        }
+        begun => begun,
+    }
 }
 
 /// Puts a file in its place in one step; what stood there before is seen whole or not at all.

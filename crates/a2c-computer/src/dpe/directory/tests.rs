@@ -32,6 +32,18 @@ fn path_of(answer: &A2cResource) -> PathBuf {
 }
 
 #[tokio::test]
+async fn a_directory_that_somebody_removed_is_made_again() {
+    let stage = Stage::new();
+    let document = testing::inline("dpe://com.example/report", "{}");
+    let answer = stage.directory.resolve(&document).await.unwrap();
+    std::fs::remove_dir_all(stage.folder.path().join("a b")).unwrap();
+    assert!(!stage.directory.still_holds(&answer).await);
+    assert_eq!(stage.directory.resolve(&document).await.unwrap().uri, answer.uri);
+    let mode = std::fs::metadata(&stage.directory.path).unwrap().permissions().mode();
+    assert_eq!((mode & 0o777, stage.files().len()), (0o700, 1));
+}
+
+#[tokio::test]
 async fn a_document_becomes_a_file_of_this_user() {
     let stage = Stage::new();
     let document = testing::inline("dpe://com.example/report", r#"{"a":1}"#);
