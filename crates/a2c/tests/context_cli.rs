@@ -330,9 +330,11 @@ fn an_office_is_watched() {
     desk.emit("server:update_later", "desk");
     assert_eq!(watching.line(), r#"{"event":"notify:update_later","data":{"computer":"desk"}}"#);
     for signal in ["-TERM", "-INT"] {
+        // From here on it watches; the hub knows of it a little earlier.
+        let told = watching.told();
+        assert!(told.contains("watching office 'o'"), "{told}");
         watching.signal(signal);
-        let (code, told) = watching.ended();
-        assert!(code == Some(0) && told.contains("watching office 'o'"), "{signal} {told}");
+        assert_eq!(watching.ended().0, Some(0), "{signal}");
         desk.agent_went();
         watching = Watching::begin(&hub, &["--count", "2"]);
         desk.agent_came();
