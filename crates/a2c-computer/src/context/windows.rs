@@ -1,7 +1,7 @@
 //! Reading the Desktop: every window at the same time, and none for longer than it may take.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -16,8 +16,38 @@ use crate::servers::paging::written_size;
 /// How much one window may hold. One that holds more would keep the others from being shown.
 const MAX_WINDOW: usize = 4 << 20;
 
+/// How much the windows of one server may hold, and those of all: an answer that is larger than what a hub passes on would
+/// be no answer, whatever the others show.
+const MAX_SERVER: usize = 6 << 20;
+const MAX_DESKTOP: usize = 12 << 20;
+
 /// What came of reading a window.
 type Read = (Arc<CataloguedWindow>, Result<Vec<Value>, CallFailure>);
+
+/// How much of a Desktop is taken.
+#[derive(Default)]
+struct Room {
+    by_server: BTreeMap<Arc<str>, usize>,
+    all: usize,
+}
+
+impl Room {
+    /// Takes room for a window, or says why there is none.
+    fn take(&mut self, server: &Arc<str>, size: usize) -> Result<(), String> {
+        let of_server = self.by_server.entry(server.clone()).or_default();
+        let (what, limit) = match () {
+            () if size > MAX_WINDOW => ("it holds", MAX_WINDOW),
+            () if *of_server + size > MAX_SERVER => ("the windows of its server hold", MAX_SERVER),
+            () if self.all + size > MAX_DESKTOP => ("the windows of all servers hold", MAX_DESKTOP),
+            () => {
+                *of_server += size;
+                self.all += size;
+                return Ok(());
+            }
+        };
+        Err(format!("{what} more than {} MiB", limit >> 20))
+    }
+}
 
 impl Machine {
     /// The Desktop: at most `size` windows, or all; with `only`, the window of that URI.
@@ -28,12 +58,20 @@ impl Machine {
         // All begin now: one limit is everybody's.
         let deadline = Instant::now() + self.surroundings.limits.window;
         let listed = self.surroundings.catalogue.windows(only);
+        let room = Mutex::new(Room::default());
         let read = join_all(listed.into_iter().map(|window| async {
             // It may have been taken away meanwhile.
             let contents = match self.servers.get(&window.server) {
                 Some(server) => server.read_now(&window.listed_uri, deadline).await,
                 None => Err(CallFailure::NotRunning),
             };
+            // Told at once: what is not shown is not kept until the last one is there.
+            let fits = |contents: &Vec<Value>| {
+                let size = contents.iter().map(written_size).sum();
+                room.lock().unwrap_or_else(PoisonError::into_inner).take(&window.server, size)
+            };
+            let contents =
+                contents.and_then(|contents| fits(&contents).map(|()| contents).map_err(CallFailure::Failed));
             (window, contents)
         }));
         let windows = self.shown(read.await);
@@ -50,9 +88,6 @@ impl Machine {
         let mut shown = Vec::with_capacity(read.len());
         for (window, contents) in read {
             match contents {
-                Ok(contents) if contents.iter().map(written_size).sum::<usize>() > MAX_WINDOW => {
-                    leave_out(&window, format!("it holds more than {} MiB", MAX_WINDOW >> 20));
-                }
                 Ok(contents) => {
                     let window = Window {
                         server: window.server.to_string(),

@@ -88,6 +88,21 @@ async fn many_windows_that_hang_do_not_keep_the_others_of_their_server_from_bein
 }
 
 #[tokio::test]
+async fn a_server_that_shows_too_much_costs_only_its_own_windows() {
+    // Together they are more than a hub passes on.
+    let fat: Vec<_> = (0..6).map(|n| window(&format!("window://fat/{n}"), "x".repeat(7 << 19))).collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), json!({ "resources": fat }).to_string()).unwrap();
+    let servers = json!({"fat": server_from(file.path()), "well": server(&[window("window://well", "fine")])});
+    let stage = Stage::with(&servers, |options| options.limits.window = Duration::from_secs(30)).await;
+    let shown = stage.desktop().await;
+    let (last, others) = shown.split_last().unwrap();
+    assert_eq!(last, "window://well\n\nfine");
+    assert!(others.len() == 1 && others[0].starts_with("window://fat/"), "{} windows", shown.len());
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn windows_of_a_server_that_is_switched_off_are_gone() {
     let stage =
         Stage::new(&json!({"a": server(&[window("window://a", "1")]), "b": server(&[window("window://b", "2")])}))
