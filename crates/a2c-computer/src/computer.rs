@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, Seat};
+use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
 use a2c_protocol::Role;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -29,6 +29,9 @@ use crate::tools::pins::{OpenError, Pins, ToolChanges};
 
 /// How long the hub may take to confirm that we leave.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long to wait before the seat is asked for again, where the hub did not answer.
+const REJOIN_PAUSE: Duration = Duration::from_secs(1);
 
 /// What a Computer needs to start.
 #[derive(Clone)]
@@ -329,7 +332,13 @@ impl Office {
                     // Somebody else may sit there now. A Computer without a seat is of no use: it keeps asking.
                     Err(JoinError::Refused(reason)) => tracing::error!(office, name, reason, "the seat is taken"),
                     // The connection is lost again; the next one brings the next attempt.
-                    Err(JoinError::Request(error)) => return tracing::debug!(%error, "could not join again"),
+                    Err(JoinError::Request(error @ (RequestError::Lost | RequestError::NotConnected))) => {
+                        return tracing::debug!(%error, "could not join again");
+                    }
+                    Err(JoinError::Request(error)) => {
+                        tracing::warn!(%error, "could not join again");
+                        tokio::time::sleep(REJOIN_PAUSE).await;
+                    }
                 }
             }
         });

@@ -113,10 +113,12 @@ enum Ask {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
         timeout: Option<u64>,
         /// Fetch it, too, and write it into this file, or to standard output where it is -.
-        ///
-        /// Where the Computer answers with a file:// URL, that file is read, whichever it is.
         #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
         output: Option<PathBuf>,
+        /// A directory from which the Computer may have a file read by answering with its file:// URL. Can be given
+        /// several times. Without it no file of this machine is read, since the Computer chooses which.
+        #[arg(long, value_name = "DIR", requires = "output")]
+        files: Vec<PathBuf>,
     },
     /// Print what happens in the office, one line each, until Ctrl-C.
     ///
@@ -259,8 +261,8 @@ impl<'a> Task<'a> {
             Ask::Resources { computer, server, cursor, all: true } => {
                 Self::List(resources::List { computer, server, cursor: cursor.clone() })
             }
-            Ask::Dpe { computer, uri, timeout, output: Some(output) } => {
-                Self::Fetch(dpe::Fetch { computer, uri: dpe::document(uri)?, timeout: *timeout, output })
+            Ask::Dpe { computer, uri, timeout, output: Some(output), files } => {
+                Self::Fetch(dpe::Fetch { computer, uri: dpe::document(uri)?, timeout: *timeout, output, files })
             }
             ask => Self::Ask(Question::new(ask)?),
         })

@@ -55,54 +55,6 @@ fn a_desktop_is_shown() {
 }
 
 #[test]
-fn a_real_computer_is_looked_at_and_its_documents_are_fetched() {
-    let hub = hub();
-    let config = support::Config::sample(&json!({}));
-    let args =
-        ["computer", "--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg(), "--yes"];
-    let _desk = Peer::ready(a2c(&[&args[..], &["--dpe-resolver", "http", "--window-timeout", "9"]].concat()));
-    agent(&hub, "o", &["call", "desk", "note", r#"{"text": "milk"}"#]).ok();
-    assert_eq!(agent(&hub, "o", &["desktop", "desk"]).ok(), "window://a2c.sample/note\n\nmilk\n");
-    assert!(agent(&hub, "o", &["finder", "desk"]).ok().contains("dpe://a2c.sample/handbook"));
-    let (book, file) = ("dpe://a2c.sample/handbook", config.path.with_file_name("handbook.json"));
-    assert!(
-        agent(&hub, "o", &["read", "desk", &format!("{book}?format=markdown"), "--page", "1"])
-            .ok()
-            .contains("# The Desktop")
-    );
-    assert!(agent(&hub, "o", &["dpe", "desk", book]).ok().starts_with("http://127.0.0.1:"));
-    let written = agent(&hub, "o", &["dpe", "desk", book, "--output", file.to_str().unwrap()]);
-    assert!(
-        written.code == Some(0) && written.stdout.is_empty() && written.stderr.contains("wrote"),
-        "{}",
-        written.stderr
-    );
-    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert_eq!(whole["pages"].as_array().unwrap().len(), 3);
-    assert_eq!(agent(&hub, "o", &["dpe", "desk", book, "-o", "-"]).ok(), std::fs::read_to_string(&file).unwrap());
-    agent(&hub, "o", &["dpe", "desk", "dpe://a2c.sample/nothing", "-o", "-"]).fails_saying(&["4201"]);
-    agent(&hub, "o", &["read", "desk", book, "--page", "3"]).fails_saying(&["4202", "it has 3 pages"]);
-    agent(&hub, "o", &["read", "desk", "file:///nowhere"]).fails_saying(&[
-        "404",
-        "--server NAME",
-        "a2c agent resources",
-    ]);
-    let pages = |rest: &[&str]| agent(&hub, "o", &[&["read", "desk", book, "--pages"], rest].concat()).ok();
-    let markdown = pages(&[]);
-    let headings: Vec<&str> = markdown.lines().filter(|line| line.starts_with("# ")).collect();
-    assert_eq!(headings, ["# What this is", "# The Desktop", "# The whole of it"]);
-    assert!(
-        markdown.contains("an element.\n\n# The Desktop\n\nWhat") && markdown.ends_with("one JSON.\n"),
-        "{markdown}"
-    );
-    assert_eq!(pages(&["--format", "text"]), markdown.replace("# ", ""));
-    let elements = pages(&["--format", "json"]);
-    let pages: Vec<Value> = elements.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(pages.iter().map(|page| page["elements"].as_array().unwrap().len()).collect::<Vec<_>>(), [3, 3, 2]);
-    agent(&hub, "o", &["read", "desk", "dpe://a2c.sample/nothing", "--pages"]).fails_saying(&["4201"]);
-}
-
-#[test]
 fn documents_are_found() {
     let hub = hub();
     let _desk = Scripted::join(&hub, "desk", library);
@@ -217,35 +169,6 @@ fn what_cannot_be_meant_is_told_before_anything_is_connected() {
         assert_eq!(refused.code, Some(1), "{ask:?}");
         refused.fails_saying(&[said]);
     }
-}
-
-#[test]
-fn the_help_of_a_command_begins_with_its_own_options() {
-    for (command, first, later) in [
-        (&["agent", "finder"][..], "--keyword", "exactly as it is listed"),
-        (&["agent", "dpe"], "--timeout", "[default: 30]"),
-        (&["agent", "watch"], "--count", "only Agent seat"),
-        (&["agent", "browse"], "--log", "next, previous screen"),
-        (&["computer"], "--log", "--dpe-resolver"),
-    ] {
-        let help = support::run(&[command, &["--help"]].concat()).ok();
-        let (_, options) = help.split_once("\nOptions:\n").unwrap_or_else(|| panic!("{help}"));
-        assert!(options.trim_start().trim_start_matches("-o, ").starts_with(first), "{help}");
-        let (own, connection) = options.split_once("\nConnection:\n").unwrap_or_else(|| panic!("{help}"));
-        assert!(!own.contains("--url") && connection.contains("--url") && help.contains(later), "{help}");
-    }
-    assert!(support::run(&["agent", "browse", "--help"]).ok().contains("only Agent seat"));
-    assert!(support::run(&["up", "--help"]).ok().contains("served on a loopback address"));
-}
-
-/// What `a2c up` says on both of its outputs, from the first line that is wanted on.
-fn up(home: &owner::Home, wanted: &'static str) -> Peer {
-    let up = a2c(&["up", "--office", "o"]);
-    let mut both = Command::new("sh");
-    both.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(up.get_program()).args(up.get_args());
-    both.env_clear().envs(std::env::vars().filter(|(variable, _)| !variable.starts_with("A2C_")));
-    both.env("XDG_RUNTIME_DIR", home.path(""));
-    Peer::spawn(both, PATIENCE, move |line| line.contains(wanted))
 }
 
 #[test]
@@ -599,4 +522,33 @@ fn rows_fit_the_terminal() {
     let first = shown.lines().find(|line| line.contains("dpe://h/doc-0")).unwrap_or_else(|| panic!("{shown}"));
     assert!(first.contains("…  pdf") && first.trim_end().ends_with("dpe://h/doc-0"), "{first}");
     assert!(first.chars().count() < 100, "{first}");
+}
+
+#[test]
+fn the_help_of_a_command_begins_with_its_own_options() {
+    for (command, first, later) in [
+        (&["agent", "finder"][..], "--keyword", "exactly as it is listed"),
+        (&["agent", "dpe"], "--timeout", "[default: 30]"),
+        (&["agent", "watch"], "--count", "only Agent seat"),
+        (&["agent", "browse"], "--log", "next, previous screen"),
+        (&["computer"], "--log", "--dpe-resolver"),
+    ] {
+        let help = support::run(&[command, &["--help"]].concat()).ok();
+        let (_, options) = help.split_once("\nOptions:\n").unwrap_or_else(|| panic!("{help}"));
+        assert!(options.trim_start().trim_start_matches("-o, ").starts_with(first), "{help}");
+        let (own, connection) = options.split_once("\nConnection:\n").unwrap_or_else(|| panic!("{help}"));
+        assert!(!own.contains("--url") && connection.contains("--url") && help.contains(later), "{help}");
+    }
+    assert!(support::run(&["agent", "browse", "--help"]).ok().contains("only Agent seat"));
+    assert!(support::run(&["up", "--help"]).ok().contains("served on a loopback address"));
+}
+
+/// What `a2c up` says on both of its outputs, from the first line that is wanted on.
+fn up(home: &owner::Home, wanted: &'static str) -> Peer {
+    let up = a2c(&["up", "--office", "o"]);
+    let mut both = Command::new("sh");
+    both.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(up.get_program()).args(up.get_args());
+    both.env_clear().envs(std::env::vars().filter(|(variable, _)| !variable.starts_with("A2C_")));
+    both.env("XDG_RUNTIME_DIR", home.path(""));
+    Peer::spawn(both, PATIENCE, move |line| line.contains(wanted))
 }

@@ -235,6 +235,7 @@ impl Catalogue {
     /// A server's connection is over. Its windows cannot be read for now.
     pub(crate) fn disconnected(&self, server: &Arc<str>) {
         if let Some(shelf) = self.state().shelves.get_mut(server) {
+            shelf.followed.clear();
             self.windows_come_or_go(shelf);
             self.tell_of_documents(shelf);
         }

@@ -1,9 +1,9 @@
 //! Reading the Desktop: every window at the same time, and none for longer than it may take.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -58,24 +58,38 @@ impl Machine {
         // All begin now: one limit is everybody's.
         let deadline = Instant::now() + self.surroundings.limits.window;
         let listed = self.surroundings.catalogue.windows(only);
-        let room = Mutex::new(Room::default());
-        let read = join_all(listed.into_iter().map(|window| async {
-            // It may have been taken away meanwhile.
-            let contents = match self.servers.get(&window.server) {
-                Some(server) => server.read_now(&window.listed_uri, deadline).await,
-                None => Err(CallFailure::NotRunning),
-            };
-            // Told at once: what is not shown is not kept until the last one is there.
-            let fits = |contents: &Vec<Value>| {
-                let size = contents.iter().map(written_size).sum();
-                room.lock().unwrap_or_else(PoisonError::into_inner).take(&window.server, size)
-            };
-            let contents =
-                contents.and_then(|contents| fits(&contents).map(|()| contents).map_err(CallFailure::Failed));
-            (window, contents)
-        }));
-        let windows = self.shown(read.await);
+        let windows = self.shown(self.read(listed, deadline).await);
         organize_desktop(&windows, size, &self.history.servers_by_recency())
+    }
+
+    /// Reads windows, in the order in which they are listed. What is not there at the deadline is not waited for, however
+    /// much there is to be looked at.
+    async fn read(&self, listed: Vec<Arc<CataloguedWindow>>, deadline: Instant) -> Vec<Read> {
+        let mut read: Vec<Read> = listed.into_iter().map(|window| (window, Err(CallFailure::Timeout))).collect();
+        let mut reading: FuturesUnordered<_> = read
+            .iter()
+            .enumerate()
+            .map(|(place, (window, _))| {
+                let window = window.clone();
+                async move {
+                    // It may have been taken away meanwhile.
+                    match self.servers.get(&window.server) {
+                        Some(server) => (place, server.read_now(&window.listed_uri, deadline).await),
+                        None => (place, Err(CallFailure::NotRunning)),
+                    }
+                }
+            })
+            .collect();
+        let mut room = Room::default();
+        while let Ok(Some((place, contents))) = tokio::time::timeout_at(deadline, reading.next()).await {
+            // Told at once: what is not shown is not kept until the last one is there.
+            let (window, outcome) = &mut read[place];
+            *outcome = contents.and_then(|contents| {
+                let size = contents.iter().map(written_size).sum();
+                room.take(&window.server, size).map(|()| contents).map_err(CallFailure::Failed)
+            });
+        }
+        read
     }
 
     /// The windows that could be read; the others are told of, once for each server.

@@ -3,14 +3,14 @@
 //! The answer names a URL; what is behind it is fetched only where it is to be kept.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_agent::{Agent, DpeError, FetchError, FetchOptions, Files};
+use a2c_agent::{Agent, DpeError, FetchError, FetchFailure, FetchOptions, Files};
 use a2c_protocol::context::GetDpeRet;
 use a2c_protocol::uri::{DpeDocumentUri, DpeLevel, DpeUri};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use crate::output;
@@ -40,16 +40,22 @@ pub(super) struct Fetch<'a> {
     pub(super) uri: &'a str,
     pub(super) timeout: Option<u64>,
     pub(super) output: &'a Path,
+    pub(super) files: &'a [PathBuf],
 }
 
 impl Fetch<'_> {
     pub(super) async fn run(&self, agent: &Agent) -> Result<ExitCode> {
-        // Who asks for a document by name and says where to put it trusts the Computer with its files.
-        let mut options = FetchOptions { files: Files::Anywhere, ..FetchOptions::default() };
+        let files = if self.files.is_empty() { Files::Refused } else { Files::Within(self.files.to_vec()) };
+        let mut options = FetchOptions { files, ..FetchOptions::default() };
         options.resolve_timeout = self.timeout.map_or(options.resolve_timeout, Duration::from_secs);
         let fetched = agent.fetch_dpe(self.computer, self.uri, &options).await.map_err(|error| match error {
             // What is refused is told as everywhere else.
             FetchError::Resolve(DpeError::Request(error)) => anyhow::Error::from(error),
+            FetchError::Fetch { failure: FetchFailure::NotAllowed { .. } | FetchFailure::Outside, resource } => anyhow!(
+                "the Computer says that the document is in a file of this machine ({}): --files DIR allows to read those of a \
+                 directory",
+                output::one_line(&resource.uri)
+            ),
             error => error.into(),
         })?;
         if self.output == Path::new("-") {

@@ -43,7 +43,7 @@ impl Question {
                 let payload = json!({ "computer": computer, "mcp_server": server, "cursor": cursor });
                 (event::GET_RESOURCES, payload, Seconds::DEFAULT)
             }
-            Ask::Dpe { computer, uri, timeout, output: _ } => {
+            Ask::Dpe { computer, uri, timeout, output: _, files: _ } => {
                 let uri = dpe::document(uri)?;
                 let limit = timeout.map(Seconds::new).transpose()?;
                 let payload = json!({ "computer": computer, "uri": uri, "timeout": limit });
