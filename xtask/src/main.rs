@@ -1,6 +1,8 @@
 //! Automation: the same commands for people and for CI.
 
 mod bench;
+mod layers;
+mod metadata;
 
 use std::ffi::OsStr;
 use std::process::{Command, ExitCode, Stdio};
@@ -11,6 +13,9 @@ cargo xtask COMMAND
   test [ARGS]   Set up the Python and Node environments of the tests, then run all tests.
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
   ci            What CI runs: formatting, clippy, documentation, tests.
+  layers [CRATES]
+                Check that crates depend only downwards, as docs/ARCHITECTURE.md says, and that the
+                modules of a crate form no circle. With names: show the circles of these crates.
   bench computer [overhead] [crowd] [tools]
                 A call through everything against a plain MCP client (also as `bench calls`), fifty
                 MCP servers of which fifteen misbehave, and two thousand tools.
@@ -34,6 +39,8 @@ fn main() -> ExitCode {
     let outcome = match (command, rest) {
         ("test", rest) => test(rest),
         ("ci", []) => ci(),
+        ("layers", []) => layers::check(),
+        ("layers", names) => layers::show(names),
         ("bench", [name, rest @ ..]) => bench::run(name, rest),
         ("fuzz", [seconds]) => fuzz(seconds),
         _ => {
@@ -55,15 +62,16 @@ fn test(args: &[String]) -> Result<(), Failed> {
         run("cargo", ["test", "--workspace", "--doc", "--quiet"])?;
     }
     let runner: &[&str] = if has_nextest() {
-        &["nextest", "run", "--workspace", "--exclude", "xtask"]
+        &["nextest", "run", "--workspace"]
     } else {
-        &["test", "--workspace", "--exclude", "xtask", "--lib", "--bins", "--tests"]
+        &["test", "--workspace", "--lib", "--bins", "--tests"]
     };
     run("cargo", runner.iter().copied().chain(args.iter().map(String::as_str)))
 }
 
 fn ci() -> Result<(), Failed> {
     run("cargo", ["fmt", "--all", "--check"])?;
+    layers::check()?;
     run("cargo", ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     step("cargo doc");
     checked(
@@ -121,6 +129,12 @@ fn checked(command: &mut Command) -> Result<(), Failed> {
             Err(Failed)
         }
     }
+}
+
+/// Says what failed.
+fn failed(why: &str) -> Failed {
+    eprintln!("xtask: {why}");
+    Failed
 }
 
 fn step(what: &str) {

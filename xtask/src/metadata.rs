@@ -1,0 +1,79 @@
+//! The crates of the workspace, as cargo knows them.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::{Failed, cargo};
+
+/// A crate of the workspace.
+#[derive(Debug, Clone)]
+pub(crate) struct Crate {
+    pub(crate) name: String,
+    /// Whether the crate is meant for a registry.
+    pub(crate) published: bool,
+    /// The files that `lib` and `bin` targets begin with.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+/// A dependency of a crate on another crate of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// Whether only tests, examples and benchmarks use it.
+    pub(crate) dev: bool,
+}
+
+/// Reads the crates of the workspace, in the order of their names.
+pub(crate) fn workspace() -> Result<Vec<Crate>, Failed> {
+    let metadata = ask(&["--no-deps"])?;
+    let mut crates: Vec<Crate> = packages(&metadata).map(Crate::read).collect();
+    crates.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(crates)
+}
+
+/// The answer of `cargo metadata` with these arguments.
+pub(crate) fn ask(args: &[&str]) -> Result<Value, Failed> {
+    let output = cargo().args(["metadata", "--format-version", "1", "--locked"]).args(args).output();
+    let output = output.map_err(|error| crate::failed(&format!("cannot run cargo metadata: {error}")))?;
+    if !output.status.success() {
+        return Err(crate::failed(&format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr))));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| crate::failed(&format!("cargo metadata: {error}")))
+}
+
+/// The packages of an answer of `cargo metadata`.
+pub(crate) fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
+    list(&metadata["packages"])
+}
+
+/// The elements of a JSON list; none where there is no list.
+pub(crate) fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
+}
+
+/// The text of a JSON string; empty where there is none.
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+impl Crate {
+    fn read(package: &Value) -> Crate {
+        let targets = |kind: &'static str| {
+            list(&package["targets"]).filter(move |target| list(&target["kind"]).any(|is| text(is) == kind))
+        };
+        Crate {
+            name: text(&package["name"]).to_owned(),
+            published: package["publish"].is_null(),
+            roots: targets("lib").chain(targets("bin")).map(|target| text(&target["src_path"]).into()).collect(),
+            dependencies: list(&package["dependencies"])
+                .filter(|dependency| dependency["path"].is_string())
+                .map(|dependency| Dependency {
+                    name: text(&dependency["name"]).to_owned(),
+                    dev: dependency["kind"] == "dev",
+                })
+                .collect(),
+        }
+    }
+}
