@@ -1,6 +1,7 @@
 //! Automation: the same commands for people and for CI.
 
 mod bench;
+mod deny;
 mod layers;
 mod metadata;
 
@@ -16,6 +17,8 @@ cargo xtask COMMAND
   layers [CRATES]
                 Check that crates depend only downwards, as docs/ARCHITECTURE.md says, and that the
                 modules of a crate form no circle. With names: show the circles of these crates.
+  deny          Check licences, unwanted crates and sources of all dependencies, as deny.toml rules.
+  typos         Look for misspelt words.
   bench computer [overhead] [crowd] [tools]
                 A call through everything against a plain MCP client (also as `bench calls`), fifty
                 MCP servers of which fifteen misbehave, and two thousand tools.
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
         ("ci", []) => ci(),
         ("layers", []) => layers::check(),
         ("layers", names) => layers::show(names),
+        ("deny", []) => deny::check(),
+        ("typos", []) => typos(),
         ("bench", [name, rest @ ..]) => bench::run(name, rest),
         ("fuzz", [seconds]) => fuzz(seconds),
         _ => {
@@ -72,6 +77,8 @@ fn test(args: &[String]) -> Result<(), Failed> {
 fn ci() -> Result<(), Failed> {
     run("cargo", ["fmt", "--all", "--check"])?;
     layers::check()?;
+    deny::check()?;
+    typos()?;
     run("cargo", ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     step("cargo doc");
     checked(
@@ -80,6 +87,13 @@ fn ci() -> Result<(), Failed> {
             .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
     test(&[])
+}
+
+/// The program is one of the Python environment, so that everybody has the same.
+fn typos() -> Result<(), Failed> {
+    let program = a2c_testbed::python_program("typos");
+    step("typos");
+    checked(Command::new(program).current_dir(a2c_testbed::workspace_root()))
 }
 
 fn fuzz(seconds: &str) -> Result<(), Failed> {

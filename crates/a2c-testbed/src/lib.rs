@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 pub use node::{NodeEnv, node};
 pub use peer::Peer;
-pub use python::python;
+pub use python::{python, python_program};
 
 /// The folder of the workspace.
 pub fn workspace_root() -> PathBuf {

@@ -19,6 +19,11 @@ pub fn python() -> &'static Path {
     INTERPRETER.get_or_init(make)
 }
 
+/// A program that a package of the environment brings.
+pub fn python_program(name: &str) -> PathBuf {
+    python().with_file_name(name)
+}
+
 fn make() -> PathBuf {
     let folder = workspace_root().join("tests/interop/python");
     let requirements = folder.join("requirements.txt");
