@@ -9,13 +9,14 @@ use a2c_protocol::ErrorCode;
 use a2c_protocol::config::{McpServerConfig, McpTransport, StreamableParameters};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::tool::CallToolResult;
+use a2c_secrets::Redactor;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::announcer::refresh;
 use crate::catalogue::Census;
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
-use crate::inputs::{InputValue, Secrets, SetInputError};
+use crate::inputs::{InputValue, SetInputError};
 use crate::machine::Machine;
 use crate::servers::log::ServerLog;
 use crate::servers::server::Server;
@@ -254,7 +255,7 @@ impl ComputerHandle {
     pub async fn login(&self, name: &str, open_browser: impl FnOnce(&str)) -> Result<(), OperateError> {
         let (parameters, tokens) = self.sign_in(name).await?;
         let outcome = oauth::login(name, &parameters.http, tokens, open_browser).await;
-        outcome.map_err(|error| OperateError::SignIn(parameters.secrets.hide(&error.to_string())))?;
+        outcome.map_err(|error| OperateError::SignIn(parameters.secrets.redact(&error.to_string())))?;
         self.restart(name)
     }
 
@@ -262,7 +263,7 @@ impl ComputerHandle {
     pub async fn logout(&self, name: &str) -> Result<(), OperateError> {
         let (parameters, tokens) = self.sign_in(name).await?;
         let outcome = oauth::logout(name, &parameters.http, tokens).await;
-        outcome.map_err(|error| OperateError::SignIn(parameters.secrets.hide(&error.to_string())))?;
+        outcome.map_err(|error| OperateError::SignIn(parameters.secrets.redact(&error.to_string())))?;
         self.restart(name)
     }
 
@@ -448,7 +449,7 @@ impl ComputerHandle {
 /// A server to sign in to, with every placeholder replaced.
 struct SignIn {
     http: StreamableParameters,
-    secrets: Secrets,
+    secrets: Redactor,
 }
 
 /// Holds what was put together at run time to the rules of a file.

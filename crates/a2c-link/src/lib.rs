@@ -14,6 +14,7 @@ mod link;
 mod options;
 mod token;
 
+pub use a2c_secrets::Secret;
 pub use a2c_socketio::{
     AckReply, ClientCertificate, Closed, ConnectError as SocketError, DisconnectReason, Distrust, EmitError, Event,
     Inbox, Incoming, Payload, Reconnect, TlsFiles, Transport,
@@ -21,5 +22,5 @@ pub use a2c_socketio::{
 pub use ended::Ended;
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};
-pub use options::{LinkOptions, Secret};
+pub use options::LinkOptions;
 pub use token::{Token, TokenFileError};

@@ -1,11 +1,11 @@
 //! Where the hub is and how it is reached.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use a2c_protocol::version::VERSION_QUERY;
 use a2c_protocol::{DEFAULT_PATH, NAMESPACE, PROTOCOL_VERSION, Role, Version};
+use a2c_secrets::Secret;
 use a2c_socketio::{ConnectError as SocketError, Options, Reconnect, TlsFiles, Transport};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,40 +16,6 @@ use crate::token::{Credential, Token, TokenFileError};
 
 /// Headers in which a hub looks for a credential.
 const CREDENTIALS: [&str; 3] = ["authorization", "x-api-key", "access_token"];
-
-/// A value that is never printed.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Hides a value.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-
-    /// The value, for the one place that needs it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for Secret {
-    fn from(value: String) -> Self {
-        Self(value)
-    }
-}
-
-impl From<&str> for Secret {
-    fn from(value: &str) -> Self {
-        Self(value.to_owned())
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// Where the hub is and how it is reached.
 #[derive(Debug, Clone)]

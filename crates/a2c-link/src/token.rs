@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::options::Secret;
+use a2c_secrets::Secret;
 
 /// The longest token that a hub reads, in bytes.
 const MAX_TOKEN: u64 = 16 << 10;

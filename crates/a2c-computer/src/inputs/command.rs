@@ -4,12 +4,12 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_secrets::Redactor;
 use serde_json::Value;
 use tokio::process::Command;
 use zeroize::Zeroizing;
 
 use super::program::{self, RunError};
-use super::secrets::Secrets;
 
 /// How long a program may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -73,12 +73,12 @@ pub(super) struct Recipe<'a> {
 impl Recipe<'_> {
     /// Runs the program and takes what it prints, without the white space at the end. What it says about a failure is
     /// told without any of the values that are known already.
-    pub(super) async fn run(&self, known: &Secrets) -> Result<Zeroizing<String>, CommandError> {
+    pub(super) async fn run(&self, known: &Redactor) -> Result<Zeroizing<String>, CommandError> {
         self.run_within(LIMIT, known).await
     }
 
-    async fn run_within(&self, limit: Duration, known: &Secrets) -> Result<Zeroizing<String>, CommandError> {
-        let program = || known.hide(&self.name());
+    async fn run_within(&self, limit: Duration, known: &Redactor) -> Result<Zeroizing<String>, CommandError> {
+        let program = || known.redact(&self.name());
         let printed = program::run(self.command()?, None, limit)
             .await
             .map_err(|source| CommandError::Run { program: program(), source: Arc::new(source) })?;
@@ -87,7 +87,7 @@ impl Recipe<'_> {
             let printed_values = text.unwrap_or_default().lines().map(|line| Zeroizing::new(line.trim().to_owned()));
             let said = String::from_utf8_lossy(&printed.stderr);
             let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-            let last_line = known.hide(&Secrets::new(printed_values).hide(last)).chars().take(TOLD).collect();
+            let last_line = known.redact(&Redactor::new(printed_values).redact(last)).chars().take(TOLD).collect();
             return Err(CommandError::Failed { program: program(), status: printed.status, last_line });
         }
         let text = text.map_err(|_| CommandError::NotText { program: program() })?;
@@ -147,7 +147,7 @@ mod tests {
 
     async fn run(program: &str, args: &Value, shell: bool) -> Result<String, String> {
         let recipe = Recipe { program, args: Some(args), shell };
-        let known = Secrets::new([Zeroizing::new("kn0wn-value".to_owned())]);
+        let known = Redactor::new([Zeroizing::new("kn0wn-value".to_owned())]);
         recipe.run(&known).await.map(|value| value.to_string()).map_err(|e| e.to_string())
     }
 
@@ -196,7 +196,7 @@ mod tests {
         let file = folder.path().join("pid");
         let script = format!("sleep 600 & echo $! > {}; wait", file.display());
         let recipe = Recipe { program: &script, args: None, shell: true };
-        let error = recipe.run_within(Duration::from_secs(1), &Secrets::default()).await.unwrap_err().to_string();
+        let error = recipe.run_within(Duration::from_secs(1), &Redactor::default()).await.unwrap_err().to_string();
         assert!(error.contains("did not end within 1 s"), "{error}");
         gone(&file).await;
     }

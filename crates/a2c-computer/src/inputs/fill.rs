@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use a2c_secrets::SecretJson;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,16 +13,10 @@ use zeroize::Zeroizing;
 
 use super::error::Unresolved;
 use super::placeholder::{Piece, pieces};
-use super::value::{InputValue, wipe};
+use super::value::InputValue;
 
-/// JSON that is wiped when it is dropped.
-pub(super) struct Parameters(Value);
-
-impl Drop for Parameters {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
+/// The parameters of a server as JSON.
+pub(super) struct Parameters(SecretJson);
 
 /// Everything that placeholders may stand for.
 pub(super) struct Values<'a> {
@@ -34,7 +29,7 @@ pub(super) struct Values<'a> {
 impl Parameters {
     /// Parameters as they are written.
     pub(super) fn of(parameters: &impl Serialize) -> Self {
-        Self(serde_json::to_value(parameters).unwrap_or_default())
+        Self(serde_json::to_value(parameters).unwrap_or_default().into())
     }
 
     /// The inputs that they mention.
@@ -55,17 +50,19 @@ impl Parameters {
 
     fn mentioned(&self, what: impl for<'a> Fn(Piece<'a>) -> Option<&'a str>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        each_text(&self.0, &mut |text| found.extend(pieces(text).into_iter().filter_map(&what).map(str::to_owned)));
+        each_text(self.0.expose(), &mut |text| {
+            found.extend(pieces(text).into_iter().filter_map(&what).map(str::to_owned))
+        });
         found
     }
 
     /// The parameters with every placeholder replaced.
     pub(super) fn filled<T: DeserializeOwned>(mut self, values: &Values<'_>) -> Result<T, Unresolved> {
         let mut typed = BTreeMap::new();
-        values.put_into(&mut self.0, &mut Vec::new(), &mut typed)?;
+        values.put_into(self.0.expose_mut(), &mut Vec::new(), &mut typed)?;
         loop {
             // The error of the reader quotes what it read: it goes no further than this function.
-            let error = match serde_path_to_error::deserialize::<_, T>(&self.0) {
+            let error = match serde_path_to_error::deserialize::<_, T>(self.0.expose()) {
                 Ok(parameters) => return Ok(parameters),
                 Err(error) => error,
             };
@@ -74,7 +71,7 @@ impl Parameters {
             else {
                 return Err(Unresolved::Parameters { field });
             };
-            let Some(value) = at(&mut self.0, &path) else { return Err(Unresolved::Parameters { field }) };
+            let Some(value) = at(self.0.expose_mut(), &path) else { return Err(Unresolved::Parameters { field }) };
             match value {
                 // Where a text is needed, `8080` is as good as `"8080"`.
                 Value::Number(_) | Value::Bool(_) => *value = Value::String(value.to_string()),
@@ -230,7 +227,7 @@ mod tests {
             workspace_folder: std::path::Path::new("/work space/project"),
             home: Some("/home/me"),
         };
-        let filled: Sample = Parameters(parameters.clone()).filled(&values)?;
+        let filled: Sample = Parameters(parameters.clone().into()).filled(&values)?;
         Ok(serde_json::to_value(filled).unwrap())
     }
 
@@ -286,7 +283,7 @@ mod tests {
     #[test]
     fn what_is_mentioned_is_found_everywhere() {
         let parameters =
-            Parameters(json!({"a": ["${input:x} ${env:E}"], "b": {"${input:key}": "-${input:y}-${input:x}"}}));
+            Parameters(json!({"a": ["${input:x} ${env:E}"], "b": {"${input:key}": "-${input:y}-${input:x}"}}).into());
         assert_eq!(parameters.inputs(), ["x".to_owned(), "y".to_owned()].into());
         assert_eq!(parameters.variables(), ["E".to_owned()].into());
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use a2c_protocol::config::{Input, McpServerConfig, McpTransport, SseParameters, StreamableParameters};
+use a2c_secrets::Redactor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::error::Unresolved;
 use super::fill::{Parameters, Values};
-use super::secrets::Secrets;
 use super::{InputValue, Inputs};
 use crate::config::is_credential;
 
@@ -21,10 +21,10 @@ pub(crate) struct Filled {
     /// How the server is reached.
     pub(crate) transport: McpTransport,
     /// What came from elsewhere, every value of `env` and `headers`, and what a URL holds of the kind: hidden from logs.
-    pub(crate) secrets: Secrets,
+    pub(crate) secrets: Redactor,
     /// Those of them that are credentials for sure, or by their name: hidden from results, too. There a time zone that
     /// happens to stand in `env` must stay readable.
-    pub(crate) credentials: Secrets,
+    pub(crate) credentials: Redactor,
 }
 
 impl std::fmt::Debug for Filled {
@@ -66,7 +66,7 @@ pub(super) async fn fill(inputs: &Inputs, server: &McpServerConfig) -> Result<Fi
     let known: Vec<_> = KNOWN_TO_ALL.iter().filter_map(|variable| environment.get(variable)).collect();
     values.retain(|value| !known.contains(value));
     passwords.retain(|value| !known.contains(value));
-    Ok(Filled { transport, secrets: Secrets::new(values), credentials: Secrets::new(passwords) })
+    Ok(Filled { transport, secrets: Redactor::new(values), credentials: Redactor::new(passwords) })
 }
 
 /// Filling the parameters of one server.

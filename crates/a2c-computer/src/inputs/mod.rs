@@ -3,10 +3,10 @@
 //! How a value flows: `fill` takes the parameters of one server apart, `placeholder` says which inputs and variables they
 //! mention, [`Inputs`] looks each input up (`resolve`: a value set at run time, the environment, the program of the input
 //! or the keyring, the owner, the default), and the values are put in. What came from elsewhere is remembered with the
-//! filled parameters as `Secrets`, which hides it from logs and reasons.
+//! filled parameters in a [`Redactor`](a2c_secrets::Redactor), which keeps it out of logs and reasons.
 //!
 //! Values are wiped when they are dropped and never printed. What a process or an HTTP client was given is a copy that
-//! nobody can wipe; the environment of our own process is not wiped either.
+//! cannot be wiped; the environment of our own process is not wiped either.
 
 mod command;
 mod environment;
@@ -19,9 +19,8 @@ mod keyring;
 mod placeholder;
 mod program;
 mod question;
+mod redact_model;
 mod resolve;
-mod secrets;
-mod spelling;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -43,7 +42,7 @@ pub use keeping::KeepError;
 #[cfg(feature = "keyring")]
 pub use keyring::OsKeyring;
 pub use question::{InputQuestion, PromptError, Prompter};
-pub(crate) use secrets::Secrets;
+pub(crate) use redact_model::RedactModel;
 pub use store::{SecretStore, StoreError};
 pub use value::InputValue;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_protocol::config::Input;
+use a2c_secrets::Redactor;
 use tokio::time::Instant;
 use zeroize::Zeroizing;
 
@@ -12,7 +13,6 @@ use super::command::{CommandError, Recipe};
 use super::environment::variable_of;
 use super::error::Unresolved;
 use super::question::InputQuestion;
-use super::secrets::Secrets;
 use super::{InputValue, Inputs};
 
 /// How long what a program printed is good for other servers.
@@ -154,7 +154,7 @@ impl Inputs {
     }
 
     /// Values that are known by now, to be hidden from what a program says.
-    fn known(&self) -> Secrets {
+    fn known(&self) -> Redactor {
         let state = self.state();
         let mut values: Vec<Zeroizing<String>> = state.set.values().flat_map(InputValue::texts).collect();
         for found in state.found.values() {
@@ -164,7 +164,7 @@ impl Inputs {
             values.extend(found.answer.iter().flatten().chain(printed).flat_map(InputValue::texts));
         }
         values.extend(state.declared.keys().filter_map(|id| self.0.sources.environment.get(&variable_of(id))));
-        Secrets::new(values)
+        Redactor::new(values)
     }
 
     /// Says all the ways to give a value.

@@ -132,7 +132,7 @@ async fn the_first_source_that_has_a_value_wins() {
         set.iter().for_each(|value| inputs.set("key", *value).unwrap());
         let filled = inputs.fill(&needs("key")).await.unwrap();
         assert_eq!(argument(&filled), expected);
-        assert_eq!(filled.secrets.hide(&format!("<{expected}>")), "<***>");
+        assert_eq!(filled.secrets.redact(&format!("<{expected}>")), "<***>");
     };
     keyring.set("key", "by keyring").await.unwrap();
     check(&all, Some("at run time"), "at run time").await;
@@ -306,7 +306,7 @@ async fn what_was_put_in_is_hidden_and_what_everybody_knows_is_not() {
     let variables = [("HOME", "/home/me"), ("TOKEN", "t0ken-value")];
     let inputs = Inputs::new(declared, sources(&variables));
     let hide = async |parameters: Value, text: &str| {
-        inputs.fill(&server("one", &parameters)).await.unwrap().secrets.hide(text)
+        inputs.fill(&server("one", &parameters)).await.unwrap().secrets.redact(text)
     };
     let stdio = json!({"command": "x", "args": ["${input:key}", "${input:region}", "${env:TOKEN}", "${env:HOME}"],
         "env": {"A": "l1teral", "B": "true"}});

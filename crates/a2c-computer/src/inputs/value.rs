@@ -2,95 +2,64 @@
 
 use std::fmt;
 
-use a2c_link::Secret;
+use a2c_secrets::{Secret, SecretJson};
 use serde_json::Value;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// The value of an input. Text from most sources; at run time it may also be a number, `true` or `false`.
 #[derive(Clone, PartialEq)]
-pub struct InputValue(Value);
+pub struct InputValue(SecretJson);
 
 impl InputValue {
     /// The value with its type. The copy is the caller's to wipe.
     pub(super) fn json(&self) -> Value {
-        self.0.clone()
+        self.0.expose().clone()
     }
 
     /// The value as it reads inside of a longer text.
     pub(super) fn text(&self) -> Zeroizing<String> {
-        Zeroizing::new(match &self.0 {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        })
+        self.0.text()
     }
 
-    /// Every text in it, for hiding.
+    /// Every text in it, for redaction.
     pub(super) fn texts(&self) -> Vec<Zeroizing<String>> {
-        let mut found = vec![self.text()];
-        strings(&self.0, &mut |text| found.push(Zeroizing::new(text.to_owned())));
-        found
+        self.0.texts()
     }
 }
 
 impl fmt::Debug for InputValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-impl Drop for InputValue {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
+        self.0.fmt(f)
     }
 }
 
 impl From<Value> for InputValue {
     fn from(value: Value) -> Self {
-        Self(value)
+        Self(value.into())
     }
 }
 
 impl From<String> for InputValue {
     fn from(text: String) -> Self {
-        Self(Value::String(text))
+        Self(text.into())
     }
 }
 
 impl From<&str> for InputValue {
     fn from(text: &str) -> Self {
-        Self(Value::String(text.to_owned()))
+        text.to_owned().into()
     }
 }
 
 impl From<Zeroizing<String>> for InputValue {
-    fn from(mut text: Zeroizing<String>) -> Self {
-        // Moved out, not copied: the wrapper wipes an empty string.
-        Self(Value::String(std::mem::take(&mut *text)))
+    fn from(text: Zeroizing<String>) -> Self {
+        Self(text.into())
     }
 }
 
 impl From<&Secret> for InputValue {
     fn from(secret: &Secret) -> Self {
         secret.expose().into()
-    }
-}
-
-/// Overwrites every text of a JSON value.
-pub(super) fn wipe(value: &mut Value) {
-    match value {
-        Value::String(text) => text.zeroize(),
-        Value::Array(items) => items.iter_mut().for_each(wipe),
-        Value::Object(fields) => fields.values_mut().for_each(wipe),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn strings<'a>(value: &'a Value, found: &mut impl FnMut(&'a str)) {
-    match value {
-        Value::String(text) => found(text),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(fields) => fields.values().for_each(|field| strings(field, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -106,12 +75,5 @@ mod tests {
             assert_eq!(*value.text(), text);
             assert_eq!(format!("{value:?}"), "***");
         }
-    }
-
-    #[test]
-    fn wiping_reaches_every_text() {
-        let mut value = json!({"a": ["s3cret", 1], "b": {"c": "s3cret"}});
-        wipe(&mut value);
-        assert_eq!(value, json!({"a": ["", 1], "b": {"c": ""}}));
     }
 }

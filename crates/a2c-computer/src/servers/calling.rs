@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use a2c_protocol::trace::TraceContext;
+use a2c_secrets::Redactor;
 use rmcp::ServiceError;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ErrorData,
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::server::{Live, Server, Shared};
 use super::state::ServerState;
 use super::upstream::{self, Refusal};
-use crate::inputs::Secrets;
+use crate::inputs::RedactModel as _;
 
 /// What is to be called.
 pub(crate) struct McpCall<'a> {
@@ -58,13 +59,13 @@ pub(crate) enum CallFailure {
 
 impl CallFailure {
     /// The failure without what must not be seen: a server's own words may be in it.
-    pub(super) fn without(self, secrets: &Secrets) -> Self {
+    pub(super) fn without(self, secrets: &Redactor) -> Self {
         match self {
             Self::Refused(mut error) => {
-                secrets.scrub_error(&mut error);
+                secrets.redact_error(&mut error);
                 Self::Refused(error)
             }
-            Self::Failed(reason) => Self::Failed(secrets.hide(&reason)),
+            Self::Failed(reason) => Self::Failed(secrets.redact(&reason)),
             other => other,
         }
     }

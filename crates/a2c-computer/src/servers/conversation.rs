@@ -140,7 +140,7 @@ async fn refresh(shared: &Shared, peer: &Peer<RoleClient>) -> Infallible {
 
 fn unwell(shared: &Shared, reason: &str) {
     // A server's own words may be in it.
-    let reason = &shared.concealed().from_logs.hide(reason);
+    let reason = &shared.concealed().from_logs.redact(reason);
     tracing::warn!(server = &*shared.name, reason, "MCP server is not well");
     shared.log.remark(reason);
     shared.happened(Happening::Unwell(reason.to_owned()));

@@ -17,6 +17,7 @@ use super::resources::{Abilities, list_page, read, subscribe};
 use super::server::{Live, Shared};
 use crate::catalogue::{Consequence, Job, Listing, Unread};
 use crate::context::refusal::is_missing;
+use crate::inputs::RedactModel as _;
 
 /// The least time between two listings that the server's notifications cause.
 const LIST_PAUSE: Duration = Duration::from_millis(250);
@@ -162,7 +163,7 @@ impl Follower<'_> {
                     followed.list_changed.notified().await;
                 }
                 Err(problem) => {
-                    let problem = self.shared.concealed().from_logs.hide(&problem);
+                    let problem = self.shared.concealed().from_logs.redact(&problem);
                     let server = &*self.shared.name;
                     tracing::warn!(
                         server,
@@ -201,7 +202,7 @@ impl Follower<'_> {
             }
             count += listed;
             bytes += page.resources.iter().map(written_size).sum::<usize>();
-            page.resources.iter_mut().for_each(|resource| credentials.scrub_resource(resource));
+            page.resources.iter_mut().for_each(|resource| credentials.redact_resource(resource));
             catalogue.take_page(server, &mut listing, page.resources);
             // Reading may begin while the list goes on.
             self.shared.followed.to_read.notify_one();
@@ -273,7 +274,7 @@ impl Follower<'_> {
                 }
             }
             if let Some((count, uri, failure)) = refused {
-                let problem = self.shared.concealed().from_logs.hide(&failure.to_string());
+                let problem = self.shared.concealed().from_logs.redact(&failure.to_string());
                 tracing::warn!(server = &**server, count, %uri, problem, "an MCP server does not take subscriptions: changes may go unnoticed");
             }
             followed.looked(|look| look.subscribed |= look.listed);
@@ -308,11 +309,11 @@ impl Follower<'_> {
         let outcome = match read(self.live, &job.uri, Instant::now() + READ_LIMIT).await {
             Ok(mut contents) => {
                 let credentials = self.shared.concealed().from_results;
-                contents.iter_mut().for_each(|content| credentials.scrub(content));
+                contents.iter_mut().for_each(|content| credentials.redact_json(content));
                 level_one(&contents).ok_or_else(|| Unread::Failed("what it reads as is no JSON object".into()))
             }
             Err(failure) => {
-                let problem = self.shared.concealed().from_logs.hide(&failure.to_string());
+                let problem = self.shared.concealed().from_logs.redact(&failure.to_string());
                 match failure {
                     CallFailure::Refused(error) if is_missing(&error) => Err(Unread::Missing(problem)),
                     _ => Err(Unread::Failed(problem)),

@@ -8,9 +8,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use a2c_secrets::Redactor;
 use tokio::sync::broadcast;
-
-use crate::inputs::Secrets;
 
 /// How many lines are kept, how long each may be, and all of them together.
 const KEPT_LINES: usize = 500;
@@ -80,8 +79,8 @@ impl ServerLog {
     }
 
     /// Adds a line and returns it as it went in: without the secrets and not too long.
-    pub(crate) fn push(&self, source: LogSource, text: &str, secrets: &Secrets) -> Arc<str> {
-        let text: Arc<str> = cut(&secrets.hide(text), LINE_LIMIT).into();
+    pub(crate) fn push(&self, source: LogSource, text: &str, secrets: &Redactor) -> Arc<str> {
+        let text: Arc<str> = cut(&secrets.redact(text), LINE_LIMIT).into();
         let line = LogLine { at: SystemTime::now(), source, text: text.clone() };
         let mut kept = self.kept();
         // Under the lock, so that a follower sees each line exactly once.
@@ -94,7 +93,7 @@ impl ServerLog {
 
     /// A remark of ours, which holds no secret.
     pub(crate) fn remark(&self, text: &str) {
-        self.push(LogSource::A2c, text, &Secrets::default());
+        self.push(LogSource::A2c, text, &Redactor::default());
     }
 
     /// The newest lines, the oldest of them first.
@@ -154,8 +153,8 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
 
 /// A secret, for the tests here and around.
 #[cfg(test)]
-pub(crate) fn secret_of_test(value: &str) -> Secrets {
-    Secrets::new([zeroize::Zeroizing::new(value.to_owned())])
+pub(crate) fn secret_of_test(value: &str) -> Redactor {
+    Redactor::new([zeroize::Zeroizing::new(value.to_owned())])
 }
 
 #[cfg(test)]
@@ -169,7 +168,7 @@ mod tests {
     #[test]
     fn the_newest_lines_are_kept_and_no_more_than_fit() {
         let log = ServerLog::new();
-        let none = Secrets::default();
+        let none = Redactor::default();
         for i in 0..KEPT_LINES + 7 {
             log.push(LogSource::Stderr, &i.to_string(), &none);
         }
@@ -188,7 +187,7 @@ mod tests {
     #[test]
     fn only_standard_error_of_this_run_explains_its_end() {
         let log = ServerLog::new();
-        let none = Secrets::default();
+        let none = Redactor::default();
         log.push(LogSource::Stderr, "before", &none);
         log.begin_run();
         log.push(LogSource::A2c, "started", &none);
@@ -206,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn a_follower_misses_nothing_between_the_tail_and_the_news() {
         let log = ServerLog::new();
-        let none = Secrets::default();
+        let none = Redactor::default();
         log.push(LogSource::Stderr, "old", &none);
         let (tail, mut news) = log.follow(10);
         log.push(LogSource::A2c, "new", &none);

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use a2c_secrets::Redactor;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::sync::watch;
 
 use super::log::cut;
-use crate::inputs::Secrets;
 
 /// How much of a message is logged.
 const MESSAGE: usize = 1 << 10;
@@ -35,14 +35,14 @@ impl ProgressBoard {
     }
 
     /// Tells whoever listens.
-    pub(crate) fn tell(&self, server: &str, progress: &ProgressNotificationParam, secrets: &Secrets) {
+    pub(crate) fn tell(&self, server: &str, progress: &ProgressNotificationParam, secrets: &Redactor) {
         if let Some(listener) = self.listeners().get(&progress.progress_token) {
             listener.send_modify(|count| *count += 1);
         }
         // What a tool says goes to the owner's log only, and not as loud as its end.
         if tracing::enabled!(tracing::Level::DEBUG) {
             let (done, total) = (progress.progress, progress.total);
-            let message = progress.message.as_deref().map(|message| secrets.hide(&cut(message, MESSAGE)));
+            let message = progress.message.as_deref().map(|message| secrets.redact(&cut(message, MESSAGE)));
             tracing::debug!(server, done, total, message, "tool call progress");
         }
     }

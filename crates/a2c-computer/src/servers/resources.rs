@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::calling::{CallFailure, exchange};
 use super::server::{Live, Server};
+use crate::inputs::RedactModel as _;
 
 /// What a server can do with resources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,8 +56,8 @@ impl Server {
         let deadline = Instant::now() + limit;
         let listed = list_page(&self.live_until(deadline).await?, cursor, deadline).await;
         let mut page = listed.map_err(|failure| failure.without(&self.credentials()))?;
-        self.scrub(&mut page.resources);
-        page.next_cursor = page.next_cursor.map(|cursor| self.credentials().hide(&cursor));
+        self.redact(&mut page.resources);
+        page.next_cursor = page.next_cursor.map(|cursor| self.credentials().redact(&cursor));
         Ok(page)
     }
 
@@ -76,7 +77,7 @@ impl Server {
     async fn read_on(&self, live: &Live, uri: &str, deadline: Instant) -> Result<Vec<Value>, CallFailure> {
         let credentials = self.credentials();
         let mut contents = read(live, uri, deadline).await.map_err(|failure| failure.without(&credentials))?;
-        contents.iter_mut().for_each(|content| credentials.scrub(content));
+        contents.iter_mut().for_each(|content| credentials.redact_json(content));
         Ok(contents)
     }
 
@@ -87,9 +88,9 @@ impl Server {
         }
     }
 
-    fn scrub(&self, resources: &mut [Resource]) {
+    fn redact(&self, resources: &mut [Resource]) {
         let credentials = self.credentials();
-        resources.iter_mut().for_each(|resource| credentials.scrub_resource(resource));
+        resources.iter_mut().for_each(|resource| credentials.redact_resource(resource));
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use a2c_protocol::config::McpServerConfig;
+use a2c_secrets::Redactor;
 use rmcp::model::Tool;
 use rmcp::{Peer, RoleClient};
 use tokio::sync::{Notify, watch};
@@ -18,7 +19,6 @@ use super::progress::ProgressBoard;
 use super::resources::Abilities;
 use super::state::{Happening, ServerState};
 use super::{Surroundings, supervisor};
-use crate::inputs::Secrets;
 use crate::tools::remap::Program;
 
 /// A handle to one MCP server. Dropping it ends the server.
@@ -97,8 +97,8 @@ pub(crate) struct Status {
 /// What must not be seen: in the log and in reasons, and in what goes to an Agent.
 #[derive(Clone, Default)]
 pub(crate) struct Concealed {
-    pub(super) from_logs: Secrets,
-    pub(super) from_results: Secrets,
+    pub(super) from_logs: Redactor,
+    pub(super) from_results: Redactor,
 }
 
 /// A connection that answers.
@@ -163,13 +163,13 @@ impl Server {
     }
 
     /// The credentials that no result may hold.
-    pub(crate) fn credentials(&self) -> Secrets {
+    pub(crate) fn credentials(&self) -> Redactor {
         self.shared.concealed().from_results
     }
 
     /// A text about it, or in its own words, as the log may have it.
     pub(crate) fn loggable(&self, text: &str) -> String {
-        self.shared.concealed().from_logs.hide(text)
+        self.shared.concealed().from_logs.redact(text)
     }
 
     /// How it is now.

@@ -139,7 +139,7 @@ async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
     };
     match outcome {
         Ok(()) => End::Wanted,
-        Err(problem) => End::Failed(secrets.hide(&problem)),
+        Err(problem) => End::Failed(secrets.redact(&problem)),
     }
 }
 

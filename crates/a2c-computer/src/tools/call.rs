@@ -15,6 +15,7 @@ use super::history::PastCall;
 use super::large::A2C_RESULT;
 use super::remap::Program;
 use super::toolbox::Listed;
+use crate::inputs::RedactModel as _;
 use crate::machine::Machine;
 use crate::servers::calling::{CallFailure, McpCall};
 use crate::servers::upstream::RefusalKind;
@@ -126,7 +127,7 @@ async fn attempt(
     if let Some((program, params)) = reshaping {
         result = reshape(program, tool, params, result).await;
     }
-    server.credentials().scrub_result(&mut result);
+    server.credentials().redact_result(&mut result);
     server.counts().called(result.is_error);
     Ok(result)
 }

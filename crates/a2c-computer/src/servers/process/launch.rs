@@ -6,11 +6,11 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use a2c_protocol::config::StdioParameters;
+use a2c_secrets::Redactor;
 use tokio::process::Command;
 
 use super::family::{self, Family, Marker};
 use super::guardian::Guardian;
-use crate::inputs::Secrets;
 use crate::servers::log::ServerLog;
 
 /// What a child inherits of our environment; the rest is none of its business.
@@ -24,7 +24,7 @@ pub(crate) struct Launch<'a> {
     /// What to run, with every placeholder replaced.
     pub(crate) stdio: &'a StdioParameters,
     /// What must not be seen of it.
-    pub(crate) secrets: &'a Secrets,
+    pub(crate) secrets: &'a Redactor,
     /// Where its lines go.
     pub(crate) log: &'a Arc<ServerLog>,
     /// Whose process it will be.

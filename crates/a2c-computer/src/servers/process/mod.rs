@@ -100,7 +100,7 @@ pub(crate) async fn start(launch: Launch<'_>) -> Result<Started, String> {
         io::Result::Ok((Process { child, kin: Some(Kin { group, marker, watched: None }), outlet: None }, streams))
     });
     let spawned = spawned.await.map_err(|error| format!("cannot start its process: {error}"))?;
-    let (mut process, streams) = spawned.map_err(|error| secrets.hide(&launch::explain(stdio, &error)))?;
+    let (mut process, streams) = spawned.map_err(|error| secrets.redact(&launch::explain(stdio, &error)))?;
     if let (Some(kin), Some(guardian)) = (&mut process.kin, guardian) {
         kin.watched = kin.group.map(|group| guardian.watch(group.number()));
     }

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_secrets::Redactor;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
-use crate::inputs::Secrets;
 use crate::servers::log::{LINE_LIMIT, LogSource, ServerLog};
 
 /// How long the last words of a process are waited for.
@@ -42,7 +42,7 @@ impl StderrTail {
         name: &str,
         stderr: impl AsyncRead + Send + Unpin + 'static,
         log: &Arc<ServerLog>,
-        secrets: &Secrets,
+        secrets: &Redactor,
     ) -> Self {
         let reader = tokio::spawn(read(name.to_owned(), BufReader::new(stderr), log.clone(), secrets.clone()));
         Self { log: log.clone(), reader }
@@ -56,7 +56,7 @@ impl StderrTail {
     }
 }
 
-async fn read(name: String, mut stderr: impl AsyncBufRead + Unpin, log: Arc<ServerLog>, secrets: Secrets) {
+async fn read(name: String, mut stderr: impl AsyncBufRead + Unpin, log: Arc<ServerLog>, secrets: Redactor) {
     let tell = |line: &[u8]| {
         let text = log.push(LogSource::Stderr, String::from_utf8_lossy(line).trim_end(), &secrets);
         tracing::debug!(server = name, "{text}");
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use tokio::io::AsyncWriteExt as _;
 
-    async fn logged(stderr: Vec<u8>, secrets: &Secrets) -> Vec<Arc<str>> {
+    async fn logged(stderr: Vec<u8>, secrets: &Redactor) -> Vec<Arc<str>> {
         let log = Arc::new(ServerLog::new());
         let tail = StderrTail::new("s", std::io::Cursor::new(stderr), &log, secrets);
         tail.reader.await.unwrap();
@@ -184,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_are_kept_apart_and_cut() {
-        let none = Secrets::default();
+        let none = Redactor::default();
         assert_eq!(
             logged(b"one\r\n\ntw\xffo\nlast".to_vec(), &none).await,
             ["one", "", "tw\u{fffd}o", "last"].map(Arc::from)
@@ -210,7 +210,7 @@ mod tests {
     async fn of_too_many_lines_in_a_second_the_last_are_kept_and_the_others_counted() {
         let (mut process, stderr) = tokio::io::duplex(1 << 16);
         let log = Arc::new(ServerLog::new());
-        let tail = StderrTail::new("s", stderr, &log, &Secrets::default());
+        let tail = StderrTail::new("s", stderr, &log, &Redactor::default());
         let flood = (0..LINES_A_SECOND + 100).fold(String::new(), |text, n| text + &format!("line {n}\n"));
         process.write_all(flood.as_bytes()).await.unwrap();
         // Told without another line.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_protocol::config::EncodingErrors;
+use a2c_secrets::Redactor;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -21,7 +22,6 @@ use tokio::time::{Instant, timeout_at};
 use super::lines::{BEGINNING, Lines, Read};
 use super::message::{self, Meaning};
 use super::outlet::{Outlet, Owed};
-use crate::inputs::Secrets;
 use crate::servers::log::{LogSource, ServerLog, cut};
 
 /// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
@@ -55,7 +55,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         outlet: Outlet,
         bad_bytes: EncodingErrors,
         log: Arc<ServerLog>,
-        secrets: Secrets,
+        secrets: Redactor,
     ) -> Self {
         let garbage = Garbage { name: name.to_owned(), log, secrets, count: 0 };
         Self {
@@ -168,7 +168,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
 struct Garbage {
     name: String,
     log: Arc<ServerLog>,
-    secrets: Secrets,
+    secrets: Redactor,
     count: u64,
 }
 
@@ -293,7 +293,7 @@ mod tests {
     async fn our_own_requests_are_not_held_against_a_server() {
         let (stdin, _unread) = tokio::io::duplex(16);
         let (mut stdout, read) = tokio::io::duplex(1 << 16);
-        let (log, none) = (Arc::new(ServerLog::new()), Secrets::default());
+        let (log, none) = (Arc::new(ServerLog::new()), Redactor::default());
         let mut transport =
             StdioTransport::new("s", read, Outlet::new(stdin), EncodingErrors::Strict, log.clone(), none);
         let ping = ClientRequest::PingRequest(PingRequest::default());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use a2c_protocol::config::StdioParameters;
+use a2c_secrets::Redactor;
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use serde_json::json;
@@ -14,7 +15,6 @@ use tokio::sync::broadcast::error::RecvError;
 use super::family::Family;
 use super::kin::marked;
 use super::{Launch, Started, start};
-use crate::inputs::Secrets;
 use crate::servers::log::{LogSource, ServerLog};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ impl Stage {
     async fn run(&self, command: &str, args: &[&str]) -> Result<Started, String> {
         let stdio = json!({"command": command, "args": args});
         let stdio: StdioParameters = serde_json::from_value(stdio).unwrap();
-        let (secrets, log) = (&Secrets::default(), &self.log);
+        let (secrets, log) = (&Redactor::default(), &self.log);
         start(Launch { name: "s", stdio: &stdio, secrets, log, family: &self.family, guardian: None }).await
     }
 

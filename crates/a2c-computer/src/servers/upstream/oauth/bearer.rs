@@ -129,7 +129,7 @@ impl Bound {
             (Err(error), None) => {
                 tracing::warn!(
                     server = self.name,
-                    error = old.hide(&error.to_string()),
+                    error = old.redact(&error.to_string()),
                     "the sign-in cannot be renewed"
                 );
                 match error {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use a2c_secrets::Redactor;
 use async_trait::async_trait;
 use http::HeaderValue;
 use oauth2::TokenResponse;
@@ -50,11 +51,10 @@ impl SignIn {
     }
 
     /// A text without the secrets of this sign-in.
-    pub(super) fn hide(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         let access = self.tokens().map(|tokens| tokens.access_token().secret().as_str());
         let secrets = [access, self.refresh_token(), self.client_secret.as_deref()];
-        let secrets = secrets.into_iter().flatten().filter(|secret| !secret.is_empty());
-        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        Redactor::new(secrets.into_iter().flatten()).redact(text)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The value is compared character by character; each may stand for itself, as `%XX` per byte of UTF-8, as `\uXXXX`,
 //! `\u{X}` or `\xXX`, or behind any number of backslashes. No list of encoders has to be right for that.
 //!
-//! Whoever writes the text may want the search to be slow. So nothing is allocated where only one reading is possible,
+//! The author of the text may want the search to be slow. So nothing is allocated where only one reading is possible,
 //! and a run of backslashes, of any length, is measured once however often it is come across.
 
 use std::cell::Cell;

@@ -1,6 +1,6 @@
-//! Values that must not be seen, and how they are taken out of texts: log lines, reasons, errors of servers.
+//! Redaction: secrets are replaced wherever they occur in a text or a JSON value.
 //!
-//! A secret is looked for in every spelling that software on the way may give it: as it is, percent-encoded, escaped as
+//! A secret is recognised in every spelling that software on the way may give it: as it is, percent-encoded, escaped as
 //! in JSON (more than once, too), and as base64 at any place of a longer base64 text. Each line of a value with several
 //! lines counts by itself, because most texts arrive line by line.
 
@@ -8,16 +8,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use a2c_protocol::config::REDACTED;
-use a2c_protocol::context::{Annotations, Resource};
-use a2c_protocol::tool::CallToolResult;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use rmcp::model::ErrorData;
 use serde_json::Value;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::spelling::Text;
+use crate::secret::{REDACTED, Secret};
+use crate::spelling::Text;
 
 /// Shorter values are too likely to be part of ordinary words; and what replaces them must be shorter than they are.
 const SHORTEST: usize = 4;
@@ -25,15 +22,17 @@ const SHORTEST: usize = 4;
 /// Parts of a value (a line of several, a base64 text cut at both ends) are hidden from this length on.
 const SHORTEST_PART: usize = 8;
 
-/// Settings that everybody has and that would black out ordinary sentences.
+/// Common values of settings: to redact them would black out ordinary sentences.
 const ORDINARY: [&str; 6] = ["true", "false", "none", "null", "info", "debug"];
 
 /// How often a text is gone through. Only a value that holds what replaces it needs more than two rounds.
 const ROUNDS: usize = 16;
 
-/// Values that are hidden wherever they turn up. Cheap to clone; wiped with the last clone.
+/// Secrets that are replaced by [`REDACTED`] wherever they occur. Cheap to clone; wiped with the last clone.
+///
+/// Values shorter than four bytes and very common ones, such as `true`, are not redacted.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Arc<Needles>);
+pub struct Redactor(Arc<Needles>);
 
 /// What is looked for, in order, and for every byte how many of them begin with a lower one: most places of a text can
 /// be passed over without comparing anything.
@@ -57,17 +56,18 @@ impl Needles {
     }
 }
 
-impl fmt::Debug for Secrets {
+impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secrets")
+        f.write_str("Redactor")
     }
 }
 
-impl Secrets {
-    /// Hides these values, in every spelling.
-    pub(crate) fn new(values: impl IntoIterator<Item = Zeroizing<String>>) -> Self {
+impl Redactor {
+    /// Redacts these values, in every spelling.
+    pub fn new(values: impl IntoIterator<Item = impl Into<Secret>>) -> Self {
         let mut needles: Vec<Zeroizing<String>> = Vec::new();
         for value in values {
+            let value = Zeroizing::from(value.into());
             let lines =
                 value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PART && line.len() < value.len());
             needles.extend(lines.filter(|line| !line.starts_with("-----")).map(|line| Zeroizing::new(line.to_owned())));
@@ -79,13 +79,18 @@ impl Secrets {
         Self(Arc::new(Needles::new(needles)))
     }
 
-    /// The text without them.
-    pub(crate) fn hide(&self, text: &str) -> String {
+    /// Whether there is nothing to redact.
+    pub fn is_empty(&self) -> bool {
+        self.0.sorted.is_empty()
+    }
+
+    /// The text without the secrets.
+    pub fn redact(&self, text: &str) -> String {
         let mut hidden = text.to_owned();
-        if self.0.sorted.is_empty() {
+        if self.is_empty() {
             return hidden;
         }
-        // What stands around a hidden value may form another one with what replaced it.
+        // What stands around a redacted value may form another one with what replaced it.
         for _ in 0..ROUNDS {
             let found = self.occurrences(&hidden);
             if found.is_empty() {
@@ -102,62 +107,33 @@ impl Secrets {
             hidden.zeroize();
             hidden = shorter;
         }
-        // Somebody has wrapped a value many times over to keep us busy. No value is as short as this.
+        // The text was made to keep the search busy: a value is wrapped many times over. No value is as short as this.
         hidden.zeroize();
         REDACTED.to_owned()
     }
 
-    /// Takes them out of every text of a value. Most results hold none: that is found out first, and fast.
-    pub(crate) fn scrub(&self, value: &mut Value) {
+    /// Redacts a text in place. Most texts hold no secret: that is found out first, and fast.
+    pub fn redact_in_place(&self, text: &mut String) {
+        if !self.is_empty() && self.may_be_in(text) {
+            *text = self.redact(text);
+        }
+    }
+
+    /// Redacts every text of a JSON value, names of fields included.
+    pub fn redact_json(&self, value: &mut Value) {
         match value {
-            _ if self.0.sorted.is_empty() => {}
-            Value::String(text) if self.may_be_in(text) => *text = self.hide(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.scrub(item)),
+            _ if self.is_empty() => {}
+            Value::String(text) => self.redact_in_place(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
             Value::Object(fields) => {
                 if fields.keys().any(|key| self.may_be_in(key)) {
                     let named = std::mem::take(fields).into_iter();
-                    *fields = named.map(|(key, field)| (self.hide(&key), field)).collect();
+                    *fields = named.map(|(key, field)| (self.redact(&key), field)).collect();
                 }
-                fields.values_mut().for_each(|field| self.scrub(field));
+                fields.values_mut().for_each(|field| self.redact_json(field));
             }
             _ => {}
         }
-    }
-
-    /// Takes them out of what goes to an Agent.
-    pub(crate) fn scrub_result(&self, result: &mut CallToolResult) {
-        if self.0.sorted.is_empty() {
-            return;
-        }
-        result.content.iter_mut().chain(&mut result.structured_content).for_each(|value| self.scrub(value));
-        result.meta.values_mut().chain(result.extra.values_mut()).for_each(|value| self.scrub(value));
-    }
-
-    /// Takes them out of what a resource says about itself.
-    pub(crate) fn scrub_resource(&self, resource: &mut Resource) {
-        if self.0.sorted.is_empty() {
-            return;
-        }
-        let Resource { uri, name, title, description, mime_type, size: _, annotations, meta, extra } = resource;
-        for text in
-            [Some(uri), Some(name), title.as_mut(), description.as_mut(), mime_type.as_mut()].into_iter().flatten()
-        {
-            if self.may_be_in(text) {
-                *text = self.hide(text);
-            }
-        }
-        meta.iter_mut().flat_map(|meta| meta.values_mut()).for_each(|value| self.scrub(value));
-        extra.values_mut().for_each(|value| self.scrub(value));
-        if let Some(Annotations { audience, priority: _, last_modified, extra }) = annotations {
-            audience.iter_mut().flatten().chain(last_modified).for_each(|text| *text = self.hide(text));
-            extra.values_mut().for_each(|value| self.scrub(value));
-        }
-    }
-
-    /// Takes them out of the error of a server.
-    pub(crate) fn scrub_error(&self, error: &mut ErrorData) {
-        error.message = self.hide(&error.message).into();
-        error.data.iter_mut().for_each(|data| self.scrub(data));
     }
 
     /// Whether one of them stands in a text as it is or in base64, or could in a spelling that takes longer to find.
@@ -222,16 +198,15 @@ fn base64_spellings(value: &str) -> Vec<Zeroizing<String>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
 
-    fn secrets(values: &[&str]) -> Secrets {
-        Secrets::new(values.iter().map(|value| Zeroizing::new((*value).to_owned())))
+    fn redactor(values: &[&str]) -> Redactor {
+        Redactor::new(values.iter().copied())
     }
 
     #[test]
     fn values_are_hidden_in_every_spelling() {
         let check = |value: &str, text: &str, expected: &str| {
-            assert_eq!(secrets(&[value]).hide(text), expected, "{value:?} in {text:?}");
+            assert_eq!(redactor(&[value]).redact(text), expected, "{value:?} in {text:?}");
         };
         check("s3cret", "the key s3cret, s3crets", "the key ***, ***s");
         check("no", "no", "no");
@@ -254,71 +229,48 @@ mod tests {
     #[test]
     fn a_key_of_several_lines_is_hidden_line_by_line() {
         let key = "-----BEGIN KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQ\n-----END KEY-----\n";
-        let hidden = secrets(&[key]).hide("read: kqhkiG9w0BAQ\n-----END KEY-----");
+        let hidden = redactor(&[key]).redact("read: kqhkiG9w0BAQ\n-----END KEY-----");
         assert_eq!(hidden, "read: ***\n-----END KEY-----");
     }
 
     #[test]
     fn overlapping_values_are_one() {
-        assert_eq!(secrets(&["abcd", "cdef", "s3cret", "s3cret-longer"]).hide("abcdef s3cret-longer"), "*** ***");
-        assert_eq!(secrets(&["a***b"]).hide("aa***bb"), "***");
+        assert_eq!(redactor(&["abcd", "cdef", "s3cret", "s3cret-longer"]).redact("abcdef s3cret-longer"), "*** ***");
+        assert_eq!(redactor(&["a***b"]).redact("aa***bb"), "***");
     }
 
     #[test]
     fn results_are_scrubbed_in_every_text() {
         let mut value =
             serde_json::json!({"a": ["x s3cret-1 y", {"b": "czNjcmV0LTE="}], "s3cret-1": 1, "n": 7, "ok": "s3cre"});
-        secrets(&["s3cret-1"]).scrub(&mut value);
+        redactor(&["s3cret-1"]).redact_json(&mut value);
         let expected = serde_json::json!({"a": ["x *** y", {"b": "***="}], "***": 1, "n": 7, "ok": "s3cre"});
         assert_eq!(value, expected);
     }
 
     /// Lines that make a careless search slow: it would go over the rest of each from every place in it.
     #[test]
-    fn resources_and_errors_hold_them_in_no_spelling() {
-        let secrets = secrets(&["a/b\"c d"]);
-        let mut resource: Resource = serde_json::from_value(json!({
-            "uri": "window://h/a%2Fb%22c%20d", "name": "n", "description": "{\"key\":\"a/b\\\"c d\"}",
-            "annotations": {"lastModified": "a/b\"c d", "audience": ["a/b\"c d"], "own": "a/b\"c d"},
-        }))
-        .unwrap();
-        secrets.scrub_resource(&mut resource);
-        let told = serde_json::to_value(&resource).unwrap();
-        assert_eq!(
-            told,
-            json!({
-                "uri": "window://h/***", "name": "n", "description": "{\"key\":\"***\"}",
-                "annotations": {"lastModified": "***", "audience": ["***"], "own": "***"},
-            })
-        );
-        let mut error =
-            ErrorData::new(rmcp::model::ErrorCode(-32002), "no a/b\"c d", Some(json!({"hint": "a/b\"c d"})));
-        secrets.scrub_error(&mut error);
-        assert_eq!((&*error.message, error.data), ("no ***", Some(json!({"hint": "***"}))));
-    }
-
-    #[test]
     fn what_is_meant_to_keep_the_search_busy_passes() {
         let values =
             ["TopS3cretValue42", r"\\server\share\key", "%5C%5Cx", "😀 key 😀", "u{u{key", "pass word", "a***b"];
-        let secrets = secrets(&values);
+        let redactor = redactor(&values);
         for piece in [r"\", "%5C", r"\a", r"\u{", r"\u{0", r"\ud83d", "%", "+", r"%5C\", "x", "ü"] {
             let line = piece.repeat(8100 / piece.len());
             for _ in 0..10 {
-                assert!(secrets.hide(&line) == line, "{piece} repeated");
+                assert!(redactor.redact(&line) == line, "{piece} repeated");
             }
         }
         let line = r"\".repeat(8100);
         for _ in 0..200 {
-            assert!(secrets.hide(&line) == line);
+            assert!(redactor.redact(&line) == line);
         }
         let nested = format!("{}***{}", "a".repeat(4000), "b".repeat(4000));
-        assert_eq!(secrets.hide(&nested), REDACTED);
+        assert_eq!(redactor.redact(&nested), REDACTED);
     }
 
     #[test]
     fn nothing_is_printed() {
-        assert_eq!(format!("{:?}", secrets(&["s3cret"])), "Secrets");
+        assert_eq!(format!("{:?}", redactor(&["s3cret"])), "Redactor");
     }
 
     fn escaped(text: &str) -> String {
@@ -344,7 +296,7 @@ mod tests {
             before in r#"[a-c*\\%]{0,6}"#, after in r#"[a-c*\\%]{0,6}"#, how in 0..6u8,
         ) {
             let spelling = spelt(&secret, how);
-            let hidden = secrets(&[&secret, &other]).hide(&format!("{before}{spelling}{after}{other}"));
+            let hidden = redactor(&[&secret, &other]).redact(&format!("{before}{spelling}{after}{other}"));
             prop_assert!(!hidden.contains(&secret), "{hidden:?}");
             prop_assert!(!hidden.contains(&other), "{hidden:?}");
             prop_assert!(hidden.contains(REDACTED));
@@ -356,12 +308,12 @@ mod tests {
             text in r#"([a-c*+%\\"u05Cnx ü😀/{}]|%5[Cc]|%25|\\n|\\x0a|\\u0061|\\u\{fc\}|\\ud83d|\\ude00){0,40}"#,
             which in any::<prop::sample::Index>(), how in 0..6u8, at in any::<prop::sample::Index>(),
         ) {
-            let secrets = secrets(&values.iter().map(String::as_str).collect::<Vec<_>>());
+            let redactor = redactor(&values.iter().map(String::as_str).collect::<Vec<_>>());
             let at = text.floor_char_boundary(at.index(text.len() + 1));
             let text = format!("{}{}{}", &text[..at], spelt(&values[which.index(values.len())], how), &text[at..]);
-            let hidden = secrets.hide(&text);
+            let hidden = redactor.redact(&text);
             for (start, _) in hidden.char_indices() {
-                for needle in &secrets.0.sorted {
+                for needle in &redactor.0.sorted {
                     prop_assert_eq!(Text::new(&hidden).end_of(needle, start), None, "{:?} in {:?}", needle, hidden);
                 }
             }
@@ -372,14 +324,14 @@ mod tests {
             secret in r#"[a-c%\\"u0 ü😀/\n]{6,12}"#, how in 0..6u8,
         ) {
             let spelling = spelt(&secret, how);
-            let hidden = secrets(&[&secret]).hide(&format!("<{spelling}>"));
+            let hidden = redactor(&[&secret]).redact(&format!("<{spelling}>"));
             prop_assert!(!hidden.contains(&spelling), "{hidden:?}");
         }
 
         #[test]
         fn base64_is_recognised_wherever_it_stands(secret in "[ -~]{9,20}", before in "[ -~]{0,5}", after in "[ -~]{0,5}") {
             let text = STANDARD_NO_PAD.encode(format!("{before}{secret}{after}"));
-            let hidden = secrets(&[&secret]).hide(&text);
+            let hidden = redactor(&[&secret]).redact(&text);
             prop_assert!(hidden.contains(REDACTED), "{hidden:?}");
             // At most a digit at either end, and what stands around it, is left.
             prop_assert!(hidden.len() <= REDACTED.len() + (before.len() + after.len()) * 4 / 3 + 6, "{hidden:?}");
@@ -387,7 +339,7 @@ mod tests {
 
         #[test]
         fn texts_without_secrets_stay(text in "[d-z %\\\\]{0,40}") {
-            prop_assert_eq!(secrets(&["aabbcc"]).hide(&text), text);
+            prop_assert_eq!(redactor(&["aabbcc"]).redact(&text), text);
         }
     }
 }
