@@ -36,9 +36,7 @@ mod config_file;
 mod context;
 #[cfg(unix)]
 pub mod control;
-pub mod desktop;
 pub mod dpe;
-pub mod finder;
 mod handle;
 pub mod inputs;
 mod machine;
@@ -47,6 +45,7 @@ mod seat_name;
 mod servers;
 mod tools;
 
+pub use a2c_finder::{desktop, finder};
 pub use a2c_link::{
     ClientCertificate, ConnectError, Ended as LinkEnded, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret,
     TlsFiles, Token, TokenFileError, Transport,

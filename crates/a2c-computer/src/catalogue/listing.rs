@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use a2c_finder::finder::ListedDocument;
 use a2c_protocol::context::Resource;
 use a2c_protocol::uri::{DpeDocumentUri, DpeLevel, DpeUri, WindowUri};
 
 use super::hosts::key;
-use crate::finder::Declared;
 
 /// How many windows of one server are shown.
 const MAX_WINDOWS: usize = 1_000;
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     },
     Document {
         host: String,
-        declared: Box<Declared>,
+        declared: Box<ListedDocument>,
     },
     /// A document of several segments: the Finder does not know it, `get_dpe` does.
     DeepDocument {
@@ -75,7 +75,7 @@ impl Listing {
     }
 
     /// Takes in a resource. One that is a document is given back, the first time.
-    pub(super) fn add(&mut self, resource: Resource, server: &str) -> Option<Declared> {
+    pub(super) fn add(&mut self, resource: Resource, server: &str) -> Option<ListedDocument> {
         let kind = kind_of(&resource, server);
         match &kind {
             Kind::Window { host }
@@ -147,7 +147,7 @@ pub(super) fn kind_of(resource: &Resource, server: &str) -> Kind {
     let host = key(dpe.uri.host().as_str());
     match dpe.uri.level() {
         DpeLevel::Catalogue => Kind::LevelZero { host },
-        DpeLevel::Document { .. } => match Declared::of(resource, server) {
+        DpeLevel::Document { .. } => match ListedDocument::of(resource, server) {
             Some(declared) => Kind::Document { host, declared: Box::new(declared) },
             None => Kind::Other { host: Some(host) },
         },

@@ -16,13 +16,13 @@ mod tests;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2c_finder::finder::FinderView;
 use a2c_protocol::context::Resource;
 use a2c_protocol::uri::{DpeLevel, DpeUri, WindowUri};
 use futures_util::FutureExt as _;
 use serde_json::Value;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::finder::FinderView;
 pub(crate) use listing::{Hidden, Listing};
 pub(crate) use reads::Job;
 pub(crate) use shelf::CataloguedWindow;

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::finder::Declared;
+use a2c_finder::finder::ListedDocument;
 
 /// What is to be read of one server.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Reads {
     /// What is pending and not being read, in the order in which it was asked for.
     queue: VecDeque<Box<str>>,
     /// What could not be had. It is tried again when the document changes, or with the next connection.
-    failed: HashMap<Box<str>, Box<Declared>>,
+    failed: HashMap<Box<str>, Box<ListedDocument>>,
 }
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ struct Pending {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reason {
     /// The list does not say enough about it.
-    Undeclared(Box<Declared>),
+    Undeclared(Box<ListedDocument>),
     /// It changed.
     Changed,
 }
@@ -84,7 +84,7 @@ impl Reads {
     }
 
     /// The list says something else about a document that waits.
-    pub(super) fn declared(&mut self, uri: &str, declared: Box<Declared>) {
+    pub(super) fn declared(&mut self, uri: &str, declared: Box<ListedDocument>) {
         if let Some(pending) = self.pending.get_mut(uri) {
             pending.reason = Reason::Undeclared(declared);
         }
@@ -121,7 +121,7 @@ impl Reads {
     }
 
     /// What is to be known about a document cannot be had.
-    pub(super) fn failed(&mut self, uri: &str, declared: Box<Declared>) {
+    pub(super) fn failed(&mut self, uri: &str, declared: Box<ListedDocument>) {
         self.failed.insert(uri.into(), declared);
     }
 

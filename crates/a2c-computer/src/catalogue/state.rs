@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use a2c_finder::desktop::ListedWindow;
+use a2c_finder::finder::{FinderIndex, ListedDocument};
 use a2c_protocol::context::Resource;
 use serde_json::Value;
 
@@ -11,8 +13,6 @@ use super::listing::Listing;
 use super::reads::{Job, Reason};
 use super::shelf::{CataloguedWindow, Shelf};
 use super::{Unread, refresh};
-use crate::desktop::ListedWindow;
-use crate::finder::{Declared, FinderIndex};
 
 /// What is known.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct State {
 
 impl State {
     /// A document was listed: it is shown, or is to be read first.
-    pub(super) fn document_listed(&mut self, server: &Arc<str>, listing: &Listing, declared: Declared) {
+    pub(super) fn document_listed(&mut self, server: &Arc<str>, listing: &Listing, declared: ListedDocument) {
         let shelf = self.shelves.entry(server.clone()).or_default();
         if declared.is_complete() {
             if let Ok(summary) = declared.complete() {

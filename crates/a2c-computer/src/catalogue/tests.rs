@@ -1,11 +1,11 @@
 //! The catalogue without servers: what is listed, read and changed, and what is shown of it.
 
+use a2c_finder::finder::FinderQuery;
 use a2c_protocol::context::Resource;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::finder::FinderQuery;
 
 fn resource(value: Value) -> Resource {
     serde_json::from_value(value).unwrap()

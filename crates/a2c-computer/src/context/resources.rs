@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use a2c_finder::finder::FinderQuery;
 use a2c_protocol::context::{
     GetFinderReq, GetFinderRet, GetResourcesReq, GetResourcesRet, ReadResourceReq, ReadResourceRet,
 };
@@ -10,7 +11,6 @@ use a2c_protocol::uri::{DpeLevel, DpeUri};
 use a2c_protocol::{ErrorBody, ErrorCode};
 
 use super::refusal::Asked;
-use crate::finder::FinderQuery;
 use crate::machine::Machine;
 use crate::servers::server::Server;
 use crate::tools::pages::ShelfError;

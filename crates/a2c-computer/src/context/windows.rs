@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use a2c_finder::desktop::{Window, organize_desktop};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::catalogue::CataloguedWindow;
-use crate::desktop::{Window, organize_desktop};
 use crate::machine::Machine;
 use crate::servers::calling::CallFailure;
 use crate::servers::paging::written_size;

@@ -11,7 +11,7 @@ use super::doc_ref_of;
 /// Without a file's URI, its type and the number of pages there is no summary; these need one read of the document if
 /// they are not declared. Keywords, summary and time of change are worth no read of their own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Declared {
+pub struct ListedDocument {
     doc_ref: String,
     uri: String,
     server: String,
@@ -57,7 +57,7 @@ impl Details {
     }
 }
 
-impl Declared {
+impl ListedDocument {
     /// Reads a listed resource; `None` if its URI names no document (`dpe://` of level 1).
     pub fn of(resource: &Resource, server: &str) -> Option<Self> {
         let title = resource.title.as_ref().filter(|title| !title.is_empty());
@@ -86,7 +86,7 @@ impl Declared {
         &self.server
     }
 
-    /// Whether [`Declared::complete`] succeeds; if not, the document has to be read.
+    /// Whether [`ListedDocument::complete`] succeeds; if not, the document has to be read.
     pub fn is_complete(&self) -> bool {
         self.missing().is_empty()
     }
@@ -146,15 +146,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn declared(resource: &Value) -> Option<Declared> {
-        Declared::of(&serde_json::from_value(resource.clone()).unwrap(), "s")
+    fn listed_document(resource: &Value) -> Option<ListedDocument> {
+        ListedDocument::of(&serde_json::from_value(resource.clone()).unwrap(), "s")
     }
 
     /// A listing with these fields besides its URI.
-    fn listed(fields: Value) -> Declared {
+    fn listed(fields: Value) -> ListedDocument {
         let mut resource = fields;
         resource["uri"] = json!("dpe://h/a%20b");
-        declared(&resource).unwrap()
+        listed_document(&resource).unwrap()
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         for uri in
             ["dpe://h", "dpe://h/", "dpe://h/a/pages/0", "dpe://h/a/elements/x", "dpe://h/a/b", "window://h/a", ""]
         {
-            assert_eq!(declared(&json!({"uri": uri, "name": "n"})), None, "{uri}");
+            assert_eq!(listed_document(&json!({"uri": uri, "name": "n"})), None, "{uri}");
         }
     }
 

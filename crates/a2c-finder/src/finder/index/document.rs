@@ -10,14 +10,14 @@ use a2c_protocol::context::DpeDocumentSummary;
 use jiff::Timestamp;
 
 use crate::finder::fold::searchable;
-use crate::finder::instant::instant;
+use crate::finder::last_modified::instant;
 
 /// A byte that no UTF-8 text holds: what is found never reaches over it.
 pub(super) const END: u8 = 0xFF;
 
 /// The most that the texts of one document may take. The folded form takes at most three times as much, and a chunk
 /// holds at most three such documents before it is split, which `u32` offsets can tell apart.
-const MOST_BYTES: usize = 1 << 28;
+const MAX_BYTES: usize = 1 << 28;
 
 /// The fields that are stored one after another, in this order; the keywords follow them.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub(super) struct Document {
 }
 
 /// The order of documents within a server: last changed first, then by title and URI.
-pub(super) type Place<'a> = (Reverse<Option<Timestamp>>, &'a [u8], &'a [u8]);
+pub(super) type SortKey<'a> = (Reverse<Option<Timestamp>>, &'a [u8], &'a [u8]);
 
 impl Document {
     /// `None` if the texts are too large.
@@ -64,7 +64,7 @@ impl Document {
         let keywords = summary.keywords.as_deref().unwrap_or_default();
         let size = fields.iter().map(|field| field.len()).sum::<usize>()
             + keywords.iter().map(|keyword| keyword.len() + 1).sum::<usize>();
-        if size > MOST_BYTES {
+        if size > MAX_BYTES {
             return None;
         }
         let mut text = Vec::with_capacity(size);
@@ -99,8 +99,8 @@ impl Document {
         text(self.field(Field::FileType))
     }
 
-    /// Where it belongs among the documents of its server. No two are equal, for the URI is part of it.
-    pub(super) fn place(&self) -> Place<'_> {
+    /// Its position among the documents of its server. No two keys are equal: the URI is part of the key.
+    pub(super) fn sort_key(&self) -> SortKey<'_> {
         (Reverse(self.changed), self.field(Field::Title), self.uri())
     }
 

@@ -1,23 +1,24 @@
 //! The documents of all servers, kept in the order in which they are shown.
 //!
 //! ```text
-//! FinderIndex ── by URI, for the writer ──────────────────────────┐
-//!      │                                                          ▼
-//!      └── server ── Shelf ── rows ── chunks ── up to 128 Arc<Document>
-//!                                       └── folded text and file types of the same documents, side by side
+//! FinderIndex ── by URI, for the writer ───────────────────────────────────┐
+//!      │                                                                   ▼
+//!      └── server ── ServerDocuments ── rows ── chunks ── up to 128 Arc<Document>
+//!                                                 └── folded text and file types of the same documents, side by side
 //! ```
 //!
 //! *Searching* reads only the chunks' folded text and file types, which lie together in memory, and marks hits in one
 //! 128-bit mask per chunk; the documents themselves are touched only where they are on the page, and a chunk whose
 //! `signature` rules a keyword out is not searched for it. *Changing* a document rewrites one chunk, found by binary
 //! search. Everything below a server is shared by `Arc` and copied when it is
-//! written to while a [`FinderView`] still holds it: a reader never waits for a writer nor the other way round, and a
-//! view stays as it was.
+//! written to while a [`FinderView`] still holds it: readers and the writer never wait for each other, and a view never
+//! changes.
 
 mod chunk;
 mod document;
+mod piece;
 mod search;
-mod shelf;
+mod server_documents;
 mod signature;
 #[cfg(test)]
 mod tests;
@@ -29,18 +30,18 @@ use std::sync::Arc;
 use a2c_protocol::context::DpeDocumentSummary;
 
 use self::document::{ByUri, Document, folded_text};
-use self::shelf::Shelf;
+use self::server_documents::ServerDocuments;
 use super::doc_ref_of;
 use super::query::FinderQuery;
-use crate::desktop::servers_by_use;
+use crate::server_order::servers_by_use;
 
-type Shelves = BTreeMap<Arc<str>, Shelf>;
+type Servers = BTreeMap<Arc<str>, ServerDocuments>;
 
 /// All documents that a Finder can show. One writer keeps it; any number of readers search its views.
 #[derive(Default)]
 pub struct FinderIndex {
-    shelves: Arc<Shelves>,
-    /// The same documents by server and URI. A server has an entry here exactly if it has a shelf.
+    servers: Arc<Servers>,
+    /// The same documents by server and URI. Both maps have the same servers.
     by_uri: HashMap<Arc<str>, HashSet<ByUri>>,
 }
 
@@ -50,11 +51,10 @@ impl FinderIndex {
         Self::default()
     }
 
-    /// Keeps a document in the place of the one with the same server and URI, if there is one. Says whether anything
-    /// changed.
+    /// Inserts a document, or replaces the one with the same server and URI. Says whether anything changed.
     ///
-    /// A URI that is not a `dpe://` of level 1 is not kept, as the Finder would not show it; nor are texts beyond all
-    /// measure (256 MiB), in whose place nothing is kept.
+    /// Ignores a document whose URI is not a `dpe://` of level 1, as the Finder would not show it. A document with
+    /// more than 256 MiB of text is not stored; one that it would replace is removed.
     pub fn put(&mut self, summary: &DpeDocumentSummary) -> bool {
         if doc_ref_of(&summary.uri).is_none() {
             return false;
@@ -62,7 +62,7 @@ impl FinderIndex {
         let Some(document) = Document::new(summary).map(Arc::new) else {
             return self.remove(&summary.server, &summary.uri);
         };
-        let server = match self.shelves.get_key_value(summary.server.as_str()) {
+        let server = match self.servers.get_key_value(summary.server.as_str()) {
             Some((server, _)) => Arc::clone(server),
             None => Arc::from(summary.server.as_str()),
         };
@@ -71,16 +71,16 @@ impl FinderIndex {
         if old.is_some_and(|old| *old.0 == *document) {
             return false;
         }
-        let shelf = Arc::make_mut(&mut self.shelves).entry(server).or_default();
+        let documents = Arc::make_mut(&mut self.servers).entry(server).or_default();
         if let Some(old) = old {
-            shelf.remove(&old.0);
+            documents.remove(&old.0);
         }
         by_uri.replace(ByUri(Arc::clone(&document)));
-        shelf.insert(&document, &folded_text(summary));
+        documents.insert(&document, &folded_text(summary));
         true
     }
 
-    /// Forgets a document. Says whether it was there.
+    /// Removes a document. Says whether it was there.
     pub fn remove(&mut self, server: &str, uri: &str) -> bool {
         let Some(by_uri) = self.by_uri.get_mut(server) else {
             return false;
@@ -91,18 +91,18 @@ impl FinderIndex {
         if by_uri.is_empty() {
             self.remove_server(server);
         } else {
-            let shelf = Arc::make_mut(&mut self.shelves).get_mut(server);
-            shelf.expect("a server with documents has a shelf").remove(&document);
+            let documents = Arc::make_mut(&mut self.servers).get_mut(server);
+            documents.expect("both maps have the same servers").remove(&document);
         }
         true
     }
 
-    /// Forgets all documents of a server. Says how many there were.
+    /// Removes all documents of a server. Says how many there were.
     pub fn remove_server(&mut self, server: &str) -> usize {
         let Some(by_uri) = self.by_uri.remove(server) else {
             return 0;
         };
-        Arc::make_mut(&mut self.shelves).remove(server);
+        Arc::make_mut(&mut self.servers).remove(server);
         by_uri.len()
     }
 
@@ -139,14 +139,14 @@ impl FinderIndex {
 
     /// All documents as they are now. Cheap: nothing is copied until something changes, and then only what changes.
     pub fn view(&self) -> FinderView {
-        FinderView { shelves: Arc::clone(&self.shelves) }
+        FinderView { servers: Arc::clone(&self.servers) }
     }
 }
 
 /// All documents of a [`FinderIndex`] as they were when it was taken.
 #[derive(Clone)]
 pub struct FinderView {
-    shelves: Arc<Shelves>,
+    servers: Arc<Servers>,
 }
 
 impl FinderView {
@@ -156,30 +156,31 @@ impl FinderView {
     /// With keywords this takes processor time in proportion to the text of all documents, tens of milliseconds for a
     /// million, and uses more than one thread where there is much of it: asynchronous code calls it where it may block.
     pub fn page(&self, query: &FinderQuery, recent: &[impl AsRef<str>]) -> (Vec<DpeDocumentSummary>, u64) {
-        let order = servers_by_use(self.shelves.keys().map(AsRef::as_ref), recent);
-        let shelves: Vec<(&str, &Shelf)> = order.into_iter().map(|server| (server, &self.shelves[server])).collect();
-        search::page(&shelves, query)
+        let order = servers_by_use(self.servers.keys().map(AsRef::as_ref), recent);
+        let servers: Vec<(&str, &ServerDocuments)> =
+            order.into_iter().map(|server| (server, &self.servers[server])).collect();
+        search::page(&servers, query)
     }
 
     /// How many documents there are.
     pub fn len(&self) -> usize {
-        self.shelves.values().map(Shelf::len).sum()
+        self.servers.values().map(ServerDocuments::len).sum()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.shelves.is_empty()
+        self.servers.is_empty()
     }
 }
 
 impl fmt::Debug for FinderIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FinderIndex({} documents of {} servers)", self.len(), self.shelves.len())
+        write!(f, "FinderIndex({} documents of {} servers)", self.len(), self.servers.len())
     }
 }
 
 impl fmt::Debug for FinderView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FinderView({} documents of {} servers)", self.len(), self.shelves.len())
+        write!(f, "FinderView({} documents of {} servers)", self.len(), self.servers.len())
     }
 }

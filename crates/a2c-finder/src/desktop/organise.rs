@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use a2c_protocol::uri::WindowUri;
 use serde_json::Value;
 
-use super::server_order::servers_by_use;
-use super::window::{WindowWarning, in_range, without_query};
+use super::listed_window::{WindowWarning, in_range, without_query};
+use crate::server_order::servers_by_use;
 
 /// A window whose contents have been read.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +42,7 @@ impl Window {
     }
 
     /// `{URI}\n\n{body}`. A window with nothing but empty texts, or with contents that are neither text nor blob, has no
-    /// body: it is shown as its bare URI, for it exists and two trailing line breaks would tell nobody anything.
+    /// body: it is shown as its bare URI without trailing line breaks.
     fn render(&self) -> String {
         let uri = without_query(&self.uri);
         let texts: Vec<&str> = self.contents.iter().filter_map(text).collect();

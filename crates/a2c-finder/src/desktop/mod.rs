@@ -2,13 +2,11 @@
 //!
 //! A resource that a server lists becomes a [`ListedWindow`]: its identity, how much it matters, and what the server
 //! should be told about it. With its contents read it is a [`Window`], and [`organize_desktop`] turns all windows into
-//! the strings of the answer. Nothing here reads, waits or logs: what deserves a warning is returned as a
-//! [`WindowWarning`], and the caller, who knows the server, says it.
+//! the strings of the answer. Nothing here reads, waits or logs: warnings are returned as
+//! [`WindowWarning`], and the caller, which knows the server, logs them.
 
+mod listed_window;
 mod organise;
-mod server_order;
-mod window;
 
+pub use listed_window::{ListedWindow, WindowWarning};
 pub use organise::{Window, organize_desktop};
-pub(crate) use server_order::servers_by_use;
-pub use window::{ListedWindow, WindowWarning};

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::document::{Document, Place};
-use super::shelf::Piece;
+use super::document::{Document, SortKey};
+use super::piece::Piece;
 use super::signature::{Keyword, Signature};
 
 /// The documents of a chunk as bits, the first one lowest.
 pub(super) type Mask = u128;
 
-const MOST_DOCUMENTS: usize = Mask::BITS as usize;
+const MAX_DOCUMENTS: usize = Mask::BITS as usize;
 /// Keeps the cost of a change in bounds where documents have long summaries.
-const MOST_TEXT: usize = 64 * 1024;
+const MAX_TEXT: usize = 64 * 1024;
 /// Less text is searched as it is: a signature would be larger than what it saves.
-const TEXT_WORTH_A_SIGNATURE: usize = 8 * 1024;
+const MIN_TEXT_FOR_SIGNATURE: usize = 8 * 1024;
 
-/// Documents in the order of their places, and three columns of the same length and order.
+/// Documents in the order of their sort keys, and three columns of the same length and order.
 #[derive(Clone, Default)]
 pub(super) struct Chunk {
     documents: Vec<Arc<Document>>,
@@ -25,13 +25,13 @@ pub(super) struct Chunk {
     ends: Vec<u32>,
     /// Which of `types` each document has.
     type_of: Vec<u8>,
-    /// The file types in this chunk. One that no document has any more keeps its slot until another needs it, so there
-    /// are never more slots than there were documents at a time, which is what a `u8` can count.
+    /// The file types in this chunk. An unused type keeps its slot until another type needs one, so there are never
+    /// more slots than the chunk had documents at one time, which a `u8` can count.
     types: Vec<FileType>,
     /// What the text may hold, where it is long.
     signature: Option<Signature>,
-    /// How many documents have gone whose text is still in the signature.
-    gone: usize,
+    /// How many removed documents the signature still covers.
+    removed: usize,
 }
 
 #[derive(Clone)]
@@ -51,14 +51,14 @@ impl Chunk {
     }
 
     pub(super) fn insert(&mut self, document: Arc<Document>, folded: &[u8]) {
-        let at = self.position(&document.place());
+        let at = self.position(&document.sort_key());
         let start = self.start(at);
         let slot = self.slot(document.file_type());
         self.types[usize::from(slot)].documents += 1;
-        make_room(&mut self.text, folded.len());
-        make_room(&mut self.documents, 1);
-        make_room(&mut self.ends, 1);
-        make_room(&mut self.type_of, 1);
+        reserve(&mut self.text, folded.len());
+        reserve(&mut self.documents, 1);
+        reserve(&mut self.ends, 1);
+        reserve(&mut self.type_of, 1);
         self.documents.insert(at, document);
         self.type_of.insert(at, slot);
         self.text.splice(start..start, folded.iter().copied());
@@ -66,12 +66,12 @@ impl Chunk {
         self.ends[at..].iter_mut().for_each(|end| *end += folded.len() as u32);
         match &mut self.signature {
             Some(signature) => signature.add(folded),
-            None => self.sign(),
+            None => self.rebuild_signature(),
         }
     }
 
     pub(super) fn remove(&mut self, document: &Document) {
-        let at = self.position(&document.place());
+        let at = self.position(&document.sort_key());
         debug_assert!(self.documents[at].uri() == document.uri());
         let (start, end) = (self.start(at), self.start(at + 1));
         self.documents.remove(at);
@@ -80,16 +80,16 @@ impl Chunk {
         self.text.drain(start..end);
         self.ends.remove(at);
         self.ends[at..].iter_mut().for_each(|other| *other -= (end - start) as u32);
-        self.gone += 1;
-        if self.gone >= MOST_DOCUMENTS {
-            self.sign();
+        self.removed += 1;
+        if self.removed >= MAX_DOCUMENTS {
+            self.rebuild_signature();
         }
     }
 
-    /// Makes the signature anew.
-    fn sign(&mut self) {
-        self.signature = (self.text.len() >= TEXT_WORTH_A_SIGNATURE).then(|| Signature::of(&self.text));
-        self.gone = 0;
+    /// Computes the signature from the text, or drops it where the text is short.
+    fn rebuild_signature(&mut self) {
+        self.signature = (self.text.len() >= MIN_TEXT_FOR_SIGNATURE).then(|| Signature::of(&self.text));
+        self.removed = 0;
     }
 
     /// All documents.
@@ -137,9 +137,9 @@ impl Chunk {
         (next < self.len()).then_some(next)
     }
 
-    /// Where a document is, or would have to be.
-    fn position(&self, place: &Place<'_>) -> usize {
-        self.documents.partition_point(|other| other.place() < *place)
+    /// The index of the document with this key, or the index at which it would be inserted.
+    fn position(&self, key: &SortKey<'_>) -> usize {
+        self.documents.partition_point(|other| other.sort_key() < *key)
     }
 
     /// Where the text of a document begins.
@@ -171,7 +171,7 @@ impl Chunk {
             ..Self::default()
         };
         part.take_types(self, range);
-        part.sign();
+        part.rebuild_signature();
         part
     }
 
@@ -191,11 +191,11 @@ impl Piece for Chunk {
     }
 
     fn is_too_large(&self) -> bool {
-        self.len() > MOST_DOCUMENTS || (self.text.len() > MOST_TEXT && self.len() > 1)
+        self.len() > MAX_DOCUMENTS || (self.text.len() > MAX_TEXT && self.len() > 1)
     }
 
     fn split(&mut self) -> Self {
-        let middle = if self.len() > MOST_DOCUMENTS {
+        let middle = if self.len() > MAX_DOCUMENTS {
             self.len() / 2
         } else {
             let half = self.text.len() as u32 / 2;
@@ -207,7 +207,7 @@ impl Piece for Chunk {
     }
 
     fn fits_with(&self, next: &Self) -> bool {
-        self.len() + next.len() <= MOST_DOCUMENTS / 2 && self.text.len() + next.text.len() <= MOST_TEXT / 2
+        self.len() + next.len() <= MAX_DOCUMENTS / 2 && self.text.len() + next.text.len() <= MAX_TEXT / 2
     }
 
     fn absorb(&mut self, next: &Self) {
@@ -216,16 +216,16 @@ impl Piece for Chunk {
         self.text.extend_from_slice(&next.text);
         self.ends.extend(next.ends.iter().map(|other| end + other));
         self.take_types(next, 0..next.len());
-        self.sign();
+        self.rebuild_signature();
     }
 
-    fn last(&self) -> Option<Place<'_>> {
-        self.documents.last().map(|document| document.place())
+    fn last(&self) -> Option<SortKey<'_>> {
+        self.documents.last().map(|document| document.sort_key())
     }
 }
 
-/// Room for more, without doubling what is there: most chunks stay as they are for long.
-fn make_room<T>(column: &mut Vec<T>, more: usize) {
+/// Reserves room without doubling the capacity: most chunks rarely change.
+fn reserve<T>(column: &mut Vec<T>, more: usize) {
     if column.capacity() - column.len() < more {
         column.reserve_exact(more + column.len() / 8);
     }
@@ -253,9 +253,9 @@ mod tests {
         }
     }
 
-    /// A chunk whose documents change for ever neither searches for what is long gone nor runs out of slots for types.
+    /// A chunk whose documents keep changing drops old words from its signature and reuses the slots of old types.
     #[test]
-    fn what_is_gone_is_forgotten() {
+    fn removed_documents_leave_signature_and_type_slots() {
         let mut chunk = Chunk::default();
         let put = |chunk: &mut Chunk, n: usize, word: &str| {
             let summary = document(&format!("d{n}"), word);
@@ -263,16 +263,16 @@ mod tests {
             chunk.insert(Arc::clone(&document), &folded_text(&summary));
             document
         };
-        let mut kept: Vec<_> = (0..MOST_DOCUMENTS).map(|n| put(&mut chunk, n, "zebra")).collect();
+        let mut kept: Vec<_> = (0..MAX_DOCUMENTS).map(|n| put(&mut chunk, n, "zebra")).collect();
         let zebra = Keyword::new("zebra");
         assert_eq!(chunk.containing(&zebra, chunk.all()), Mask::MAX);
-        for n in MOST_DOCUMENTS..4 * MOST_DOCUMENTS {
+        for n in MAX_DOCUMENTS..4 * MAX_DOCUMENTS {
             chunk.remove(&kept.remove(0));
             kept.push(put(&mut chunk, n, "walrus"));
         }
         assert!(zebra.cannot_be_in(chunk.signature.as_ref()));
         assert_eq!(chunk.containing(&Keyword::new("walrus"), chunk.all()), Mask::MAX);
         assert_eq!((chunk.count_of_type("d0"), chunk.count_of_type("d500")), (0, 1));
-        assert!(chunk.types.len() <= MOST_DOCUMENTS, "{}", chunk.types.len());
+        assert!(chunk.types.len() <= MAX_DOCUMENTS, "{}", chunk.types.len());
     }
 }

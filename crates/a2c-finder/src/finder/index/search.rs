@@ -1,4 +1,4 @@
-//! Answering a query from the shelves.
+//! Answers a query from the documents of all servers.
 //!
 //! First every chunk is asked which of its documents are found, in parallel where there is much text; then the chunks
 //! are walked in order, counting, and the documents on the page are read.
@@ -10,34 +10,34 @@ use std::thread;
 use a2c_protocol::context::DpeDocumentSummary;
 
 use super::chunk::{Chunk, Mask};
-use super::shelf::Shelf;
+use super::server_documents::ServerDocuments;
 use super::signature::Keyword;
 use crate::finder::query::FinderQuery;
 
 /// Fewer chunks than this (some 25,000 documents) are searched sooner than a thread is started.
-const CHUNKS_WORTH_A_THREAD: usize = 256;
+const MIN_CHUNKS_FOR_THREADS: usize = 256;
 /// How many chunks a thread takes at a time: a fraction of a millisecond of work.
-const CHUNKS_AT_A_TIME: usize = 32;
+const CHUNKS_PER_PORTION: usize = 32;
 /// More threads only wait for the same memory.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 static THREADS: LazyLock<usize> =
-    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS));
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS));
 
-/// A page of the documents on these shelves, in their order, and how many the query finds.
-pub(super) fn page(shelves: &[(&str, &Shelf)], query: &FinderQuery) -> (Vec<DpeDocumentSummary>, u64) {
+/// A page of the documents of these servers, in their order, and how many the query finds.
+pub(super) fn page(servers: &[(&str, &ServerDocuments)], query: &FinderQuery) -> (Vec<DpeDocumentSummary>, u64) {
     let mut page = Page { skip: query.offset, room: query.page_size(), documents: Vec::new(), total: 0 };
     match (query.folded_keywords(), query.file_type.as_deref()) {
-        (None, None) => page.turn_all(shelves),
-        (None, Some(file_type)) => page.turn_type(shelves, file_type),
+        (None, None) => page.add_all(servers),
+        (None, Some(file_type)) => page.add_of_type(servers, file_type),
         (Some(keywords), file_type) => {
             let keywords: Vec<Keyword<'_>> = keywords.iter().map(|keyword| Keyword::new(keyword)).collect();
-            let chunks: Vec<&Chunk> = shelves.iter().flat_map(|(_, shelf)| shelf.chunks()).collect();
+            let chunks: Vec<&Chunk> = servers.iter().flat_map(|(_, documents)| documents.chunks()).collect();
             let found = search(&chunks, |chunk| {
                 let wanted = file_type.map_or(chunk.all(), |file_type| chunk.of_type(file_type));
                 keywords.iter().fold(0, |found, keyword| found | chunk.containing(keyword, wanted & !found))
             });
-            page.turn_found(shelves, &found);
+            page.add_found(servers, &found);
         }
     }
     (page.documents, page.total)
@@ -46,8 +46,8 @@ pub(super) fn page(shelves: &[(&str, &Shelf)], query: &FinderQuery) -> (Vec<DpeD
 /// What each chunk says, in the order of the chunks.
 fn search(chunks: &[&Chunk], look: impl Fn(&Chunk) -> Mask + Sync) -> Vec<Mask> {
     let mut found: Vec<Mask> = vec![0; chunks.len()];
-    let portions = chunks.chunks(CHUNKS_AT_A_TIME).zip(found.chunks_mut(CHUNKS_AT_A_TIME));
-    // Whoever is free takes the next portion, so that a busy processor delays one portion and not half of the work.
+    let portions = chunks.chunks(CHUNKS_PER_PORTION).zip(found.chunks_mut(CHUNKS_PER_PORTION));
+    // A free thread takes the next portion, so that a busy processor delays one portion and not half of the work.
     let portions = Mutex::new(portions);
     let work = || {
         let next = || portions.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -56,9 +56,9 @@ fn search(chunks: &[&Chunk], look: impl Fn(&Chunk) -> Mask + Sync) -> Vec<Mask> 
         }
     };
     thread::scope(|scope| {
-        if chunks.len() >= CHUNKS_WORTH_A_THREAD {
+        if chunks.len() >= MIN_CHUNKS_FOR_THREADS {
             for _ in 1..*THREADS {
-                // A thread that cannot be started is missed by nobody: this one does the work.
+                // If a thread cannot be started, the current thread does its work.
                 drop(thread::Builder::new().name("finder".into()).spawn_scoped(scope, work));
             }
         }
@@ -79,9 +79,9 @@ struct Page {
 }
 
 impl Page {
-    fn turn_all(&mut self, shelves: &[(&str, &Shelf)]) {
-        for (server, shelf) in shelves {
-            for row in shelf.rows() {
+    fn add_all(&mut self, servers: &[(&str, &ServerDocuments)]) {
+        for (server, documents) in servers {
+            for row in documents.rows() {
                 if self.pass(row.len()) {
                     continue;
                 }
@@ -92,16 +92,17 @@ impl Page {
         }
     }
 
-    fn turn_type(&mut self, shelves: &[(&str, &Shelf)], file_type: &str) {
-        for (server, shelf) in shelves {
-            for chunk in shelf.chunks() {
+    fn add_of_type(&mut self, servers: &[(&str, &ServerDocuments)], file_type: &str) {
+        for (server, documents) in servers {
+            for chunk in documents.chunks() {
                 self.take(server, chunk, chunk.count_of_type(file_type), || chunk.of_type(file_type));
             }
         }
     }
 
-    fn turn_found(&mut self, shelves: &[(&str, &Shelf)], found: &[Mask]) {
-        let chunks = shelves.iter().flat_map(|(server, shelf)| shelf.chunks().map(move |chunk| (server, chunk)));
+    fn add_found(&mut self, servers: &[(&str, &ServerDocuments)], found: &[Mask]) {
+        let chunks =
+            servers.iter().flat_map(|(server, documents)| documents.chunks().map(move |chunk| (server, chunk)));
         for ((server, chunk), mask) in chunks.zip(found) {
             self.take(server, chunk, mask.count_ones() as usize, || *mask);
         }

@@ -1,4 +1,4 @@
-//! From documents to a page of the Finder, straight by the protocol.
+//! From documents to a page of the Finder, in the steps of the protocol.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -7,9 +7,9 @@ use a2c_protocol::context::DpeDocumentSummary;
 
 use super::doc_ref_of;
 use super::fold::searchable;
-use super::instant::instant;
+use super::last_modified::instant;
 use super::query::FinderQuery;
-use crate::desktop::servers_by_use;
+use crate::server_order::servers_by_use;
 
 /// A page of documents, and how many there are after filtering and before paging.
 ///
