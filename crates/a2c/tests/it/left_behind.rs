@@ -1,0 +1,170 @@
+//! A Computer whose MCP servers do not want to end, and what is left when it is gone: nothing.
+#![cfg(target_os = "linux")]
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use a2c_testbed::Peer;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::program::{Config, a2c, bearing, children, hub, runs};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the relatives of each server are like; see `family.py`.
+const FAMILIES: [&[&str]; 10] = [
+    &["stubborn"],
+    &["group"],
+    &["session"],
+    &["daemon"],
+    &["bare"],
+    &["bare-daemon"],
+    &["deaf", "session", "daemon"],
+    &["deaf", "bare", "bare-daemon"],
+    &["stubborn", "group", "session", "daemon", "bare", "bare-daemon"],
+    &["fork"],
+];
+
+/// A Computer with servers of the worst kind.
+struct Stage {
+    computer: Peer,
+    /// A word in the environment of the Computer and of all its processes that have one.
+    word: String,
+    pids: PathBuf,
+    _hub: Peer,
+    _config: Config,
+}
+
+impl Stage {
+    fn new(families: &[&[&str]]) -> Self {
+        let hub = hub();
+        let script = a2c_testbed::workspace_root().join("tests/hostile/family.py");
+        let pids = tempfile::tempdir().unwrap().keep();
+        let server = |(i, family): (usize, &&[&str])| {
+            let file = pids.join(i.to_string());
+            let args = [&[script.to_str().unwrap(), file.to_str().unwrap()], *family].concat();
+            (format!("s{i}"), json!({"command": a2c_testbed::python(), "args": args}))
+        };
+        let servers: serde_json::Map<_, _> = families.iter().enumerate().map(server).collect();
+        let config = Config::new(&json!({"mcpServers": servers}).to_string());
+        let word = format!("test-{}", pids.file_name().unwrap().to_str().unwrap());
+        let args = ["--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg(), "--yes"];
+        let mut command = a2c(&[&["computer"], &args[..]].concat());
+        // As for a Computer that is itself started by another one.
+        command.env("A2C_FAMILY", &word);
+        let computer = Peer::ready(command);
+        Self { computer, word, pids, _hub: hub, _config: config }
+    }
+
+    /// The servers and their relatives who live.
+    fn living(&self) -> Vec<(String, u32)> {
+        let files = std::fs::read_dir(&self.pids).unwrap().flatten();
+        let text: String = files.map(|file| std::fs::read_to_string(file.path()).unwrap()).collect();
+        let told = text.lines().filter_map(|line| line.split_once(' '));
+        told.map(|(name, pid)| (name.to_owned(), pid.parse().unwrap())).filter(|(_, pid)| runs(*pid)).collect()
+    }
+
+    fn guardian(&self) -> Option<u32> {
+        let is_guardian = |pid: &u32| {
+            std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0guard\0")) && runs(*pid)
+        };
+        children(self.computer.pid()).into_iter().find(is_guardian)
+    }
+
+    /// Waits until neither the Computer nor its guardian nor anybody of them is left.
+    fn nobody_is_left(&self) {
+        until(
+            || self.living().is_empty() && bearing(&self.word).is_empty(),
+            || format!("left: {:?} {:?}", self.living(), bearing(&self.word)),
+        );
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // A test that failed must not leave behind what it found left behind.
+        for pid in self.living().into_iter().map(|(_, pid)| pid).chain(bearing(&self.word)) {
+            signal(pid, Signal::KILL);
+        }
+        let _ = std::fs::remove_dir_all(&self.pids);
+    }
+}
+
+#[track_caller]
+fn until(holds: impl Fn() -> bool, otherwise: impl Fn() -> String) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{}", otherwise());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn signal(pid: u32, signal: Signal) {
+    let _ = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal);
+}
+
+/// Whether the process has the same pipe as another one has as this descriptor.
+fn shares_pipe(pid: u32, with: u32, descriptor: u32) -> bool {
+    let pipe = std::fs::read_link(format!("/proc/{with}/fd/{descriptor}")).unwrap();
+    assert!(pipe.to_str().unwrap().starts_with("pipe:"), "{pipe:?}");
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    descriptors.filter_map(|entry| std::fs::read_link(entry.path()).ok()).any(|other| other == pipe)
+}
+
+#[test]
+fn nothing_survives_a_computer_that_is_killed() {
+    let stage = Stage::new(&FAMILIES);
+    let relatives = FAMILIES.iter().flat_map(|family| family.iter()).filter(|t| !["deaf", "fork"].contains(t)).count();
+    assert!(stage.living().len() >= FAMILIES.len() + relatives, "{:?}", stage.living());
+    signal(stage.computer.pid(), Signal::KILL);
+    stage.nobody_is_left();
+}
+
+#[test]
+fn nothing_survives_a_computer_that_is_stopped() {
+    let stage = Stage::new(&FAMILIES);
+    signal(stage.computer.pid(), Signal::TERM);
+    until(|| !runs(stage.computer.pid()), || "it did not stop".into());
+    // Not a moment later: it is its promise.
+    assert_eq!(stage.living(), []);
+    assert_eq!(bearing(&stage.word), [0; 0]);
+}
+
+#[test]
+fn a_guardian_that_dies_is_replaced_by_one_who_knows_everything() {
+    let stage = Stage::new(&[&["deaf", "stubborn", "bare-daemon"]]);
+    let first = stage.guardian().expect("a guardian");
+    signal(first, Signal::KILL);
+    until(|| stage.guardian().is_some_and(|pid| pid != first), || "no other guardian".into());
+    until(|| stage.computer.stderr_tail().contains("the guardian is gone"), || "nobody was told".into());
+    signal(stage.computer.pid(), Signal::KILL);
+    stage.nobody_is_left();
+}
+
+#[test]
+fn a_guardian_is_apart_from_its_computer_and_its_servers() {
+    let stage = Stage::new(&[&["stubborn"]]);
+    let guardian = stage.guardian().expect("a guardian");
+    let status = std::fs::read_to_string(format!("/proc/{guardian}/status")).unwrap();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
+    let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
+    for polite in [Signal::HUP, Signal::INT, Signal::TERM, Signal::QUIT] {
+        assert!(blocked & (1 << (polite.as_raw() - 1)) != 0, "{polite:?}: {blocked:x}");
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{guardian}/stat")).unwrap();
+    let session = stat.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap();
+    assert_eq!(session, guardian.to_string(), "no terminal of others is its own");
+    assert!(shares_pipe(stage.computer.pid(), guardian, 0));
+    for (name, pid) in stage.living() {
+        assert!(!shares_pipe(pid, guardian, 0), "{name} would keep the guardian waiting");
+    }
+    assert!(!shares_pipe(guardian, stage.computer.pid(), 1), "it would keep the Computer's output open");
+    assert!(!shares_pipe(guardian, stage.computer.pid(), 2));
+}
+
+#[test]
+fn a_guardian_without_a_computer_does_not_stay() {
+    let output = a2c(&["guard"]).stdin(std::process::Stdio::null()).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(1), 0, 0));
+}

@@ -1,0 +1,281 @@
+//! Operating a Computer from code while it runs.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use a2c_agent::RequestError;
+use a2c_computer::config::{ComputerConfig, ServerChange};
+use a2c_computer::{CallToConfirm, Confirmation, Confirmer, OperateError, ServerState, ToolAccess, Verdict};
+use a2c_protocol::ErrorCode;
+use a2c_protocol::config::McpServerConfig;
+use serde_json::{Value, json};
+
+use crate::in_process::{self, PATIENCE, Stage, sample, stdio, told_of_tools, within};
+
+/// A server whose tool answers with its process id.
+fn pid_server() -> Value {
+    let script = a2c_testbed::workspace_root().join("tests/hostile/unruly.py");
+    stdio(a2c_testbed::python(), &[script.to_str().unwrap(), "pid"])
+}
+
+fn config(servers: &Value) -> ComputerConfig {
+    ComputerConfig::parse(&json!({ "servers": servers }).to_string()).unwrap()
+}
+
+fn server(name: &str, value: &Value) -> McpServerConfig {
+    config(&json!({ name: value })).servers.remove(name).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_touches_only_what_changed() {
+    let stage = Stage::new(&json!({"kept": pid_server(), "gone": sample()})).await;
+    let mut news = stage.agent.subscribe();
+    let before = stage.text("tool", json!({})).await;
+    // The same server with a new rule, one less, one more.
+    let mut kept = pid_server();
+    kept["tool_meta"] = json!({"tool": {"alias": "which"}});
+    let difference = within(stage.handle().reload(config(&json!({"kept": kept, "new": sample()})))).await;
+    let changes: Vec<_> = difference.servers.iter().map(|(name, change)| (name.as_str(), *change)).collect();
+    assert!(matches!(
+        changes[..],
+        [("gone", ServerChange::Removed), ("kept", ServerChange::Changed(_)), ("new", ServerChange::Added)]
+    ));
+    assert!(stage.handle().settled("new").await.unwrap().state.is_running());
+    told_of_tools(&mut news).await;
+    while !stage.names().await.contains(&"which".to_owned()) {
+        told_of_tools(&mut news).await;
+    }
+    assert_eq!(stage.text("which", json!({})).await, before, "it was started anew");
+    assert!(matches!(stage.handle().server("gone"), Err(OperateError::UnknownServer { .. })));
+    assert_eq!(stage.status("kept").restarts, 0);
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_server_that_is_taken_out_waits_no_longer() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    // It never gets further than starting.
+    let mute = server("mute", &stdio("sleep".as_ref(), &["600"]));
+    within(stage.handle().add(mute)).await.unwrap();
+    let agent = stage.agent.clone();
+    let waiting = tokio::spawn(async move { agent.read_resource_of("desk", "mute", "a://b").await });
+    // What is asked later is answered: the other request is there.
+    stage.others_are_well().await;
+    within(stage.handle().remove("mute")).await.unwrap();
+    match within(waiting).await.unwrap() {
+        Err(RequestError::Refused(error)) => assert_ne!(error.code, ErrorCode::Timeout, "{error}"),
+        other => panic!("{other:?}"),
+    }
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_is_switched_off_and_on_and_taken_out() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let handle = stage.handle();
+    within(handle.add(server("pid", &pid_server()))).await.unwrap();
+    assert_eq!(within(handle.settled("pid")).await.unwrap().state, ServerState::Ready);
+    let taken = within(handle.add(server("pid", &sample()))).await.unwrap_err();
+    assert!(matches!(taken, OperateError::NameTaken(_)), "{taken}");
+    in_process::until("the tool", || handle.tools().iter().any(|tool| tool.name == "tool")).await;
+
+    within(handle.disable("pid")).await.unwrap();
+    assert_eq!(stage.state("pid"), ServerState::Disabled);
+    let access = || handle.tools().into_iter().find(|tool| tool.name == "tool").map(|tool| tool.access);
+    in_process::until("the tool is off", || access() == Some(ToolAccess::Off)).await;
+    let refused = stage.call("tool", json!({})).await;
+    assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden), "{}", refused.text());
+    assert!(!stage.names().await.contains(&"tool".to_owned()));
+    assert!(handle.restart("pid").unwrap_err().to_string().contains("enable it first"));
+
+    within(handle.enable("pid")).await.unwrap();
+    assert_eq!(within(handle.settled("pid")).await.unwrap().state, ServerState::Ready);
+    within(handle.remove("pid")).await.unwrap();
+    in_process::until("the tool is gone", || access().is_none()).await;
+    assert_eq!(stage.call("tool", json!({})).await.error_code(), Some(ErrorCode::ToolNotFound));
+    let unknown = within(handle.remove("pid")).await.unwrap_err();
+    assert!(unknown.to_string().contains("there are: sample"), "{unknown}");
+    stage.others_are_well().await;
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_put_together_at_run_time_is_held_to_the_rules_of_a_file() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let mut twice = sample();
+    twice["tool_meta"] = json!({"echo": {"alias": "same"}, "add": {"alias": "same"}});
+    let twice: McpServerConfig = {
+        let mut value = twice;
+        value["name"] = "twice".into();
+        serde_json::from_value(value).unwrap()
+    };
+    let refused = within(stage.handle().add(twice)).await.unwrap_err();
+    assert!(refused.to_string().contains("same"), "{refused}");
+    assert!(stage.handle().server("twice").is_err());
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_waits_for_its_input_and_nobody_else_does() {
+    let config = json!({
+        "inputs": [{"type": "promptString", "id": "word", "description": "The word"}],
+        "servers": {"sample": sample(), "waiting": {"type": "stdio", "server_parameters": {
+            "command": "/bin/sh", "args": ["-c", "exec \"$0\" sample-server", env!("CARGO_BIN_EXE_a2c")],
+            "env": {"WORD": "${input:word}"}
+        }}}
+    });
+    let stage = Stage::with(&json!({}), |options| {
+        options.config = ComputerConfig::parse(&config.to_string()).unwrap();
+    })
+    .await;
+    let handle = stage.handle();
+    let ServerState::Failed { reason } = stage.state("waiting") else { panic!("{:?}", stage.state("waiting")) };
+    assert!(reason.contains("word") && reason.contains("The word"), "{reason}");
+    assert_eq!(stage.status("waiting").retry_at, None, "nothing changes by waiting");
+    stage.others_are_well().await;
+    handle.set_input("word", "said").unwrap();
+    assert_eq!(within(handle.settled("waiting")).await.unwrap().state, ServerState::Ready);
+    assert!(handle.set_input("other", "x").is_err());
+    stage.end().await;
+}
+
+/// Decides by the name of the tool, and remembers what it was asked.
+#[derive(Default)]
+struct Judge {
+    asked: Mutex<Vec<CallToConfirm>>,
+}
+
+impl Confirmer for Judge {
+    fn confirm<'a>(&'a self, call: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+        self.asked.lock().unwrap().push(call.clone());
+        Box::pin(async move {
+            match call.tool.as_str() {
+                "echo" => Verdict::Run,
+                "wait" => std::future::pending().await,
+                _ => Verdict::Refuse,
+            }
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_decides_about_calls_that_are_not_allowed_beforehand() {
+    let judge = Arc::new(Judge::default());
+    let mut servers = json!({"sample": sample(), "pid": pid_server()});
+    servers["pid"]["default_tool_meta"] = json!({"auto_apply": true});
+    let asked = judge.clone();
+    let stage = Stage::with(&servers, |options| options.confirmation = Confirmation::Ask(asked)).await;
+    stage.others_are_well().await;
+    stage.text("tool", json!({})).await;
+    let refused = stage.call("add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(refused.error_code(), Some(ErrorCode::ToolNeedsConfirmation));
+    assert!(refused.text().contains("refused"), "{}", refused.text());
+    let unanswered =
+        stage.agent.call_tool("desk", "wait", json!({"seconds": 0}), Duration::from_secs(1)).await.unwrap();
+    assert_eq!(unanswered.error_code(), Some(ErrorCode::ToolNeedsConfirmation));
+    // The owner need not ask himself.
+    let own = within(stage.handle().call("add", json!({"a": 1, "b": 2}).as_object().unwrap().clone(), PATIENCE)).await;
+    assert_eq!(own.text(), "3");
+    let asked: Vec<_> =
+        judge.asked.lock().unwrap().iter().map(|call| (call.tool.clone(), call.agent.clone())).collect();
+    let of = |tool: &str| (tool.to_owned(), "a".to_owned());
+    assert_eq!(asked, [of("echo"), of("add"), of("wait")], "what runs unasked is not asked about");
+    assert_eq!(judge.asked.lock().unwrap()[1].arguments, *json!({"a": 1, "b": 2}).as_object().unwrap());
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_history_knows_who_was_called_last() {
+    let stage = Stage::new(&json!({"sample": sample(), "pid": pid_server()})).await;
+    stage.others_are_well().await;
+    stage.text("tool", json!({})).await;
+    stage.call("no such tool", json!({})).await;
+    let handle = stage.handle();
+    assert_eq!(handle.recent_servers().iter().map(|name| &**name).collect::<Vec<_>>(), ["pid", "sample"]);
+    let history = handle.history();
+    assert_eq!(history.iter().map(|call| call.reached).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(history[0].code, Some(ErrorCode::ToolNotFound));
+    assert!(!history[1].failed && &*history[2].tool == "echo");
+    assert_eq!(stage.status("sample").calls, 1);
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn switching_off_returns_though_it_is_switched_on_meanwhile() {
+    // It takes its time to end: it ignores the end of its input.
+    let deaf = json!({"type": "stdio", "server_parameters": {"command": a2c_testbed::python(), "args": [
+        a2c_testbed::workspace_root().join("tests/hostile/unruly.py"), "deaf"
+    ]}});
+    let stage = Stage::new(&json!({"deaf": deaf, "sample": sample()})).await;
+    let handle = stage.handle();
+    let off = {
+        let handle = handle.clone();
+        tokio::spawn(async move { handle.disable("deaf").await })
+    };
+    in_process::until("it is switched off", || handle.config().servers["deaf"].disabled).await;
+    within(handle.enable("deaf")).await.unwrap();
+    within(off).await.unwrap().unwrap();
+    assert_eq!(within(handle.settled("deaf")).await.unwrap().state, ServerState::Ready);
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_starts_after_the_end() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let handle = stage.handle();
+    stage.end().await;
+    assert_eq!(within(handle.add(server("late", &pid_server()))).await, Err(OperateError::Stopped));
+    assert!(handle.servers().is_empty());
+    within(handle.reload(config(&json!({"late": pid_server()})))).await;
+    assert!(handle.servers().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_holds_when_it_was_given() {
+    let stage = Stage::new(&json!({"sample": sample()})).await;
+    for _ in 0..10 {
+        let mut sample = ComputerConfig::clone(&stage.handle().config()).servers.remove("sample").unwrap();
+        sample.forbidden_tools = vec!["echo".into()];
+        within(stage.handle().change(sample.clone())).await.unwrap();
+        let refused = stage.call("echo", json!({"text": "x"})).await;
+        assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden));
+        sample.forbidden_tools.clear();
+        within(stage.handle().change(sample)).await.unwrap();
+        stage.others_are_well().await;
+    }
+    stage.end().await;
+}
+
+/// Agrees once it is told to.
+#[derive(Default)]
+struct Slow {
+    asked: tokio::sync::Notify,
+    agrees: tokio::sync::Notify,
+}
+
+impl Confirmer for Slow {
+    fn confirm<'a>(&'a self, _: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+        Box::pin(async {
+            self.asked.notify_one();
+            self.agrees.notified().await;
+            Verdict::Run
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forbidden_while_it_waits_for_a_decision_does_not_run() {
+    let slow = Arc::new(Slow::default());
+    let confirmer = slow.clone();
+    let stage = Stage::with(&json!({"sample": sample()}), |o| o.confirmation = Confirmation::Ask(confirmer)).await;
+    let call = stage.start_call("echo", json!({"text": "x"}), PATIENCE);
+    within(slow.asked.notified()).await;
+    let mut sample = ComputerConfig::clone(&stage.handle().config()).servers.remove("sample").unwrap();
+    sample.forbidden_tools = vec!["echo".into()];
+    within(stage.handle().change(sample)).await.unwrap();
+    slow.agrees.notify_one();
+    let refused = within(call).await.unwrap();
+    assert_eq!(refused.error_code(), Some(ErrorCode::ToolNeedsConfirmation), "{}", refused.text());
+    stage.end().await;
+}

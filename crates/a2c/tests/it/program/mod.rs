@@ -1,0 +1,144 @@
+//! The real program, run as users run it.
+
+pub(crate) mod hub_files;
+#[cfg(unix)]
+pub(crate) mod owner;
+#[cfg(unix)]
+pub(crate) mod scripted;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use a2c_testbed::Peer;
+use tempfile::TempDir;
+
+/// The `a2c` program with a clean environment.
+pub(crate) fn a2c(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a2c"));
+    command.args(args);
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("A2C_") || variable == "TRACEPARENT" {
+            command.env_remove(variable);
+        }
+    }
+    // Tests run at the same time, as one user: neither sockets nor what is remembered may meet.
+    command.env("A2C_CONTROL", "none").env("A2C_STATE", "none");
+    command
+}
+
+/// What a finished run left.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs to the end.
+pub(crate) fn run(args: &[&str]) -> Ran {
+    ran(a2c(args).output().expect("the program runs"))
+}
+
+pub(crate) fn ran(output: Output) -> Ran {
+    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+impl Ran {
+    /// The standard output of a run that succeeded.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// A run that failed, saying all of these.
+    #[track_caller]
+    pub(crate) fn fails_saying(self, parts: &[&str]) {
+        assert!(self.code.is_some_and(|c| c != 0), "it succeeded: {}", self.stdout);
+        for part in parts {
+            assert!(self.stderr.contains(part), "{part:?} is not in: {}", self.stderr);
+        }
+    }
+}
+
+/// A hub on a free port.
+pub(crate) fn hub() -> Peer {
+    Peer::ready(a2c(&["server", "--listen", "127.0.0.1:0", "--auth", "none"]))
+}
+
+/// A configuration file that lives as long as the test.
+pub(crate) struct Config {
+    _dir: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+impl Config {
+    pub(crate) fn new(text: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("computer.json");
+        std::fs::write(&path, text).expect("the file can be written");
+        Self { _dir: dir, path }
+    }
+
+    /// The sample server, with more keys for its entry.
+    pub(crate) fn sample(extra: &serde_json::Value) -> Self {
+        let mut server = serde_json::json!({
+            "type": "stdio",
+            "server_parameters": {"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]}
+        });
+        server.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        Self::new(&serde_json::json!({"servers": {"sample": server}}).to_string())
+    }
+
+    pub(crate) fn arg(&self) -> &str {
+        self.path.to_str().expect("the path is UTF-8")
+    }
+}
+
+/// A Computer named `desk` that runs the sample without asking.
+pub(crate) fn computer(hub: &Peer, office: &str) -> (Peer, Config) {
+    let config = Config::sample(&serde_json::json!({}));
+    let args =
+        ["computer", "--url", hub.address(), "--office", office, "--name", "desk", "--config", config.arg(), "--yes"];
+    (Peer::ready(a2c(&args)), config)
+}
+
+/// Asks as the Agent of an office.
+pub(crate) fn agent(hub: &Peer, office: &str, rest: &[&str]) -> Ran {
+    let mut args = vec!["agent", "--url", hub.address(), "--office", office];
+    args.extend(rest);
+    run(&args)
+}
+
+/// The processes that a process has started and that still run.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let file = format!("/proc/{pid}/task/{pid}/children");
+    let own = std::fs::read_to_string(file).unwrap_or_default();
+    let others = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let of_threads = others.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let mut pids: Vec<u32> = of_threads
+        .chain([own])
+        .flat_map(|text| text.split_whitespace().filter_map(|p| p.parse().ok()).collect::<Vec<_>>())
+        .collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids
+}
+
+/// Whether a process still runs; a zombie does not.
+pub(crate) fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+/// The processes in whose environment a text stands, and that still run. A Computer passes the variable `A2C_FAMILY` on:
+/// a word in it, or in the `env` of a server, finds everybody who was started with an environment.
+pub(crate) fn bearing(word: &str) -> Vec<u32> {
+    let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let bears = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(word)
+    };
+    pids.filter(|pid| bears(pid) && runs(*pid)).collect()
+}

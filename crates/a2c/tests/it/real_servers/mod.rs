@@ -1,0 +1,8 @@
+//! MCP servers that nobody here wrote, through hub, Computer and Agent: from npm and PyPI, over every transport.
+
+mod deaths;
+mod everything;
+mod local;
+mod peers;
+mod python_http;
+mod together;
