@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
+use a2c_process::{GuardianError, GuardianProgram, Processes};
 use a2c_protocol::Role;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -18,8 +19,6 @@ use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::machine::{Machine, Parts};
 use crate::office::Desk;
-use crate::servers::process::family::Family;
-use crate::servers::process::guardian::{Guardian, GuardianError, GuardianProgram};
 use crate::servers::state::ServerState;
 use crate::servers::upstream::oauth::TokenStore;
 use crate::servers::{ServerLimits, Surroundings};
@@ -257,15 +256,10 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
         Some(path) => Pins::open(path)?,
         None => Pins::in_memory(),
     };
-    let family = Family::new();
-    let guardian = match &options.guardian {
-        Some(program) => Some(Guardian::start(program, &family).await?),
-        None => None,
-    };
+    let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
     let surroundings = Surroundings {
         inputs: Inputs::new(options.config.inputs.clone(), options.inputs),
-        family,
-        guardian,
+        processes,
         tokens: options.tokens,
         limits: options.limits,
         changed: Notify::new(),

@@ -50,14 +50,13 @@ pub use a2c_link::{
     ClientCertificate, ConnectError, Ended as LinkEnded, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret,
     TlsFiles, Token, TokenFileError, Transport,
 };
+pub use a2c_process::{GuardianError, GuardianProgram, guard};
 pub use a2c_protocol as protocol;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
 pub use config_file::{ConfigFile, ReloadError, SaveError};
 pub use handle::{ComputerHandle, HubLink, OperateError, ServerStatus, ToolAccess, ToolStatus};
 pub use seat_name::file_name_of;
 pub use servers::log::{LogLine, LogSource, ServerLog};
-pub use servers::process::guard;
-pub use servers::process::guardian::{GuardianError, GuardianProgram};
 pub use servers::state::ServerState;
 pub use servers::upstream::oauth;
 pub use servers::{Health, NameTaken, ServerLimits};

@@ -102,8 +102,6 @@ impl Machine {
     pub(crate) async fn end(&self) {
         self.servers.stop().await;
         self.surroundings.documents.close().await;
-        if let Some(guardian) = &self.surroundings.guardian {
-            guardian.end().await;
-        }
+        self.surroundings.processes.end().await;
     }
 }

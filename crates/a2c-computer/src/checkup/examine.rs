@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_process::{GuardianError, GuardianProgram, Processes};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
 
@@ -14,8 +15,6 @@ use crate::config::ComputerConfig;
 use crate::dpe::{ResolutionLimits, Resolutions};
 use crate::inputs::{InputSources, Inputs};
 use crate::servers::log::LogSource;
-use crate::servers::process::family::Family;
-use crate::servers::process::guardian::{Guardian, GuardianError, GuardianProgram};
 use crate::servers::server::Server;
 use crate::servers::upstream::oauth::TokenStore;
 use crate::servers::{ServerLimits, Servers, Surroundings};
@@ -110,15 +109,10 @@ pub async fn of_file(
     file: &Path,
     options: CheckupOptions,
 ) -> Result<Vec<Diagnosis>, GuardianError> {
-    let family = Family::new();
-    let guardian = match &options.guardian {
-        Some(program) => Some(Guardian::start(program, &family).await?),
-        None => None,
-    };
+    let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
     let surroundings = Arc::new(Surroundings {
         inputs: Inputs::new(config.inputs.clone(), options.inputs),
-        family,
-        guardian,
+        processes,
         tokens: options.tokens,
         limits: options.limits,
         changed: Notify::new(),
@@ -139,9 +133,7 @@ pub async fn of_file(
     };
     let patients: Vec<Patient> =
         stream::iter(config.servers.values()).map(examine).buffered(AT_A_TIME).filter_map(async |p| p).collect().await;
-    if let Some(guardian) = &surroundings.guardian {
-        guardian.end().await;
-    }
+    surroundings.processes.end().await;
     let offers: Vec<_> = patients.iter().map(offer).collect();
     let toolbox = Toolbox::new(&offers, ToolChanges::Warn);
     let open_file = is_open(file).then(|| file.display().to_string());

@@ -8,19 +8,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use a2c_process::{LINE_LIMIT, cut};
 use a2c_secrets::Redactor;
 use tokio::sync::broadcast;
 
-/// How many lines are kept, how long each may be, and all of them together.
+/// How many lines are kept, and how long all of them together may be.
 const KEPT_LINES: usize = 500;
-pub(crate) const LINE_LIMIT: usize = 4 << 10;
 const KEPT_BYTES: usize = 256 << 10;
 
 /// How many lines a slow follower may be behind before it misses some.
 const FOLLOWED: usize = 256;
-
-/// How many lines of standard error explain a failure.
-const LAST_WORDS: usize = 20;
 
 /// Who wrote a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,18 +61,11 @@ pub struct ServerLog {
 struct Kept {
     lines: VecDeque<LogLine>,
     bytes: usize,
-    /// How many of the lines, counted from the newest, are of the present run of the server.
-    of_this_run: usize,
 }
 
 impl ServerLog {
     pub(crate) fn new() -> Self {
         Self { kept: Mutex::default(), news: broadcast::Sender::new(FOLLOWED) }
-    }
-
-    /// The server starts again: what it said before does not explain what happens from now on.
-    pub(crate) fn begin_run(&self) {
-        self.kept().of_this_run = 0;
     }
 
     /// Adds a line and returns it as it went in: without the secrets and not too long.
@@ -107,19 +97,6 @@ impl ServerLog {
         (kept.tail(lines), self.news.subscribe())
     }
 
-    /// The last lines of standard error in this run, to explain how it ended.
-    pub(crate) fn last_words(&self) -> String {
-        let kept = self.kept();
-        let of_this_run = kept.lines.iter().rev().take(kept.of_this_run);
-        let mut words: Vec<&str> = of_this_run
-            .filter(|line| line.source == LogSource::Stderr)
-            .take(LAST_WORDS)
-            .map(|line| &*line.text)
-            .collect();
-        words.reverse();
-        words.join("\n")
-    }
-
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -129,26 +106,15 @@ impl Kept {
     fn push(&mut self, line: LogLine) {
         self.bytes += line.text.len();
         self.lines.push_back(line);
-        self.of_this_run += 1;
         while self.lines.len() > KEPT_LINES || self.bytes > KEPT_BYTES {
             let Some(oldest) = self.lines.pop_front() else { break };
             self.bytes -= oldest.text.len();
         }
-        self.of_this_run = self.of_this_run.min(self.lines.len());
     }
 
     fn tail(&self, lines: usize) -> Vec<LogLine> {
         self.lines.iter().skip(self.lines.len().saturating_sub(lines)).cloned().collect()
     }
-}
-
-/// The text, or as much of its beginning as fits, with a sign that there was more.
-pub(crate) fn cut(text: &str, limit: usize) -> String {
-    const MORE: &str = "…";
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    format!("{}{MORE}", &text[..text.floor_char_boundary(limit.saturating_sub(MORE.len()))])
 }
 
 /// A secret, for the tests here and around.
@@ -182,24 +148,6 @@ mod tests {
         assert!(all.iter().all(|line| line.text.len() <= LINE_LIMIT && line.text.ends_with('…')));
         assert!(all.iter().map(|line| line.text.len()).sum::<usize>() <= KEPT_BYTES);
         assert_eq!(all.len(), KEPT_BYTES / all[0].text.len());
-    }
-
-    #[test]
-    fn only_standard_error_of_this_run_explains_its_end() {
-        let log = ServerLog::new();
-        let none = Redactor::default();
-        log.push(LogSource::Stderr, "before", &none);
-        log.begin_run();
-        log.push(LogSource::A2c, "started", &none);
-        log.push(LogSource::Stderr, "one", &none);
-        log.push(LogSource::Stdout, "banner", &none);
-        log.push(LogSource::Stderr, "two", &none);
-        assert_eq!(log.last_words(), "one\ntwo");
-        assert_eq!(texts(&log.tail(usize::MAX)), ["before", "started", "one", "banner", "two"]);
-        for i in 0..KEPT_LINES * 2 {
-            log.push(LogSource::Stderr, &i.to_string(), &none);
-        }
-        assert_eq!(log.last_words().lines().count(), LAST_WORDS);
     }
 
     #[tokio::test]

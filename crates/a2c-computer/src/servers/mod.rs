@@ -21,14 +21,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use a2c_process::Processes;
 use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Notify;
 
 use crate::catalogue::Catalogue;
 use crate::dpe::Resolutions;
 use crate::inputs::Inputs;
-use process::family::Family;
-use process::guardian::Guardian;
 use server::Server;
 use upstream::oauth::TokenStore;
 
@@ -39,9 +38,7 @@ const NOTICE: Duration = Duration::from_secs(5);
 pub(crate) struct Surroundings {
     pub(crate) inputs: Inputs,
     /// Whose processes the servers are.
-    pub(crate) family: Family,
-    /// Who ends them when we cannot.
-    pub(crate) guardian: Option<Guardian>,
+    pub(crate) processes: Processes,
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     pub(crate) limits: ServerLimits,
     /// Rung when a state, a tool list or a rule is not what it was.

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use a2c_process::cut;
 use a2c_secrets::Redactor;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::sync::watch;
-
-use super::log::cut;
 
 /// How much of a message is logged.
 const MESSAGE: usize = 1 << 10;

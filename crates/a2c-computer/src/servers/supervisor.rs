@@ -7,16 +7,20 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use a2c_process::{LAST_LINES_WAIT, StderrTail};
 use a2c_protocol::config::McpTransport;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::backoff::Backoff;
 use super::conversation::converse;
-use super::process::{self, LAST_WORDS, Launch, Started, StderrTail};
+use super::process::{self, Started, StdioLaunch};
 use super::server::{Concealed, Mode, Shared, Wish};
 use super::state::Happening;
 use super::upstream;
+
+/// How many lines of standard error explain a failure.
+const LAST_LINES: usize = 20;
 
 /// Why a run is over.
 enum End {
@@ -112,17 +116,16 @@ async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
     shared.log.remark("starting");
     let outcome = match &filled.transport {
         McpTransport::Stdio(stdio) => {
-            let launch = Launch {
+            let launch = StdioLaunch {
                 name: &shared.name,
                 stdio,
                 secrets,
                 log: &shared.log,
-                family: &shared.surroundings.family,
-                guardian: shared.surroundings.guardian.as_ref(),
+                processes: &shared.surroundings.processes,
             };
             match process::start(launch).await {
                 Ok(started) => child(shared, started, stop).await,
-                Err(problem) => Err(problem),
+                Err(problem) => Err(problem.to_string()),
             }
         }
         McpTransport::Streamable(http) => {
@@ -153,7 +156,7 @@ async fn child(shared: &Arc<Shared>, started: Started, stop: &CancellationToken)
             // A child of the process may keep its standard output open: the end of the process is the end all the same.
             status = process.exited() => {
                 // What it said before it ended is still to be read.
-                let _ = tokio::time::timeout(LAST_WORDS, &mut talk).await;
+                let _ = tokio::time::timeout(LAST_LINES_WAIT, &mut talk).await;
                 match status {
                     // It may be faster to go than we are to notice that we sent it away.
                     _ if stop.is_cancelled() => Ok(()),
@@ -172,12 +175,12 @@ async fn child(shared: &Arc<Shared>, started: Started, stop: &CancellationToken)
 }
 
 /// What happened, how the process ended, and what it said last.
-async fn explain(problem: &str, status: Option<ExitStatus>, stderr: StderrTail) -> String {
+async fn explain(problem: &str, status: Option<ExitStatus>, mut stderr: StderrTail) -> String {
     let ended = match status {
         Some(status) if !problem.contains("ended with") => format!(" ({status})"),
         _ => String::new(),
     };
-    match stderr.last_words().await {
+    match stderr.last_lines(LAST_LINES).await {
         text if text.is_empty() => format!("{problem}{ended}"),
         text => format!("{problem}{ended}; it wrote:\n{text}"),
     }

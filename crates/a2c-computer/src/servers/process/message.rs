@@ -5,11 +5,10 @@
 
 use std::borrow::Cow;
 
+use a2c_process::{BEGINNING, cut};
 use a2c_protocol::config::EncodingErrors;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
-
-use crate::servers::log::cut;
 
 /// How much of somebody else's words stands in an error.
 const QUOTED: usize = 200;
@@ -132,7 +131,7 @@ fn refused(id: RequestId, problem: &str) -> Meaning {
 
 /// A line that is no JSON may still show whom it was meant for.
 fn unreadable(line: &[u8], problem: &str) -> Meaning {
-    let head = &line[..line.len().min(super::lines::BEGINNING)];
+    let head = &line[..line.len().min(BEGINNING)];
     match answered(head) {
         Some(id) => refused(id, problem),
         None => Meaning::Garbage,

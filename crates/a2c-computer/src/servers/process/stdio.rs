@@ -1,7 +1,7 @@
 //! MCP on the standard streams of a process.
 //!
 //! Lines of standard output become messages ([`super::message`]); what is no message is told to the server's log, and does
-//! no harm. Messages become lines of standard input ([`super::outlet`]).
+//! no harm. Messages become lines of standard input ([`LineWriter`]).
 //!
 //! A server that asks and does not read our answers is not listened to until it has read some of them; if it does not,
 //! the conversation ends.
@@ -11,6 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_process::{BEGINNING, LineReader, LineWriter, ReadLine, cut};
 use a2c_protocol::config::EncodingErrors;
 use a2c_secrets::Redactor;
 use rmcp::RoleClient;
@@ -19,10 +20,9 @@ use rmcp::transport::Transport;
 use tokio::io::AsyncRead;
 use tokio::time::{Instant, timeout_at};
 
-use super::lines::{BEGINNING, Lines, Read};
 use super::message::{self, Meaning};
-use super::outlet::{Outlet, Owed};
-use crate::servers::log::{LogSource, ServerLog, cut};
+use super::unread::UnreadAnswers;
+use crate::servers::log::{LogSource, ServerLog};
 
 /// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
 const LINE_LIMIT: usize = 64 << 20;
@@ -37,10 +37,10 @@ const UNREAD: Duration = Duration::from_secs(3);
 
 /// MCP with one process.
 pub(crate) struct StdioTransport<R> {
-    lines: Lines<R>,
-    outlet: Option<Outlet>,
-    owed: Owed,
-    /// By when some of what is owed has to be read, if that is too much.
+    lines: LineReader<R>,
+    writer: Option<LineWriter>,
+    unread: UnreadAnswers,
+    /// By when some of the unread answers have to be read, if they are too many.
     due: Option<Instant>,
     /// What else came with the last message.
     waiting: VecDeque<ServerJsonRpcMessage>,
@@ -52,16 +52,16 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
     pub(super) fn new(
         name: &str,
         stdout: R,
-        outlet: Outlet,
+        writer: LineWriter,
         bad_bytes: EncodingErrors,
         log: Arc<ServerLog>,
         secrets: Redactor,
     ) -> Self {
         let garbage = Garbage { name: name.to_owned(), log, secrets, count: 0 };
         Self {
-            lines: Lines::new(stdout, LINE_LIMIT),
-            outlet: Some(outlet),
-            owed: Owed::default(),
+            lines: LineReader::new(stdout, LINE_LIMIT),
+            writer: Some(writer),
+            unread: UnreadAnswers::default(),
             due: None,
             waiting: VecDeque::new(),
             bad_bytes,
@@ -71,13 +71,13 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
 
     /// Waits while too many answers are unread; `false` if that lasts too long.
     async fn is_read(&mut self) -> bool {
-        if !self.owed.too_much() {
+        if !self.unread.too_many() {
             self.due = None;
             return true;
         }
-        // Kept: who waits for us may begin anew at any time.
+        // Kept: a caller may stop waiting and call again at any time.
         let due = *self.due.get_or_insert_with(|| Instant::now() + UNREAD);
-        let read = timeout_at(due, self.owed.bearable()).await.is_ok();
+        let read = timeout_at(due, self.unread.bearable()).await.is_ok();
         if read {
             self.due = None;
         }
@@ -85,17 +85,17 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
     }
 
     fn give_up(&mut self) {
-        let Some(outlet) = self.outlet.take() else { return };
-        // Whoever waits to write is told at once, and what waits is freed.
-        outlet.shut();
+        let Some(writer) = self.writer.take() else { return };
+        // Callers that wait to write fail at once, and what waits is freed.
+        writer.close();
         self.garbage.log.remark("it asks and does not read its standard input");
         tracing::warn!(server = self.garbage.name, "the server asks and does not read its standard input");
     }
 
-    fn take_in(&mut self, read: &Read) {
+    fn take_in(&mut self, read: &ReadLine) {
         let (line, meaning) = match read {
-            Read::Line(line) => (line, message::read(line, self.bad_bytes)),
-            Read::TooLong(beginning) => (beginning, message::read_beginning(beginning, LINE_LIMIT)),
+            ReadLine::Whole(line) => (line, message::read(line, self.bad_bytes)),
+            ReadLine::TooLong(beginning) => (beginning, message::read_beginning(beginning, LINE_LIMIT)),
         };
         self.act(line, meaning);
     }
@@ -119,16 +119,16 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
 
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let line = serde_json::to_vec(&message).map_err(io::Error::from);
-        let outlet = self.outlet.clone();
+        let writer = self.writer.clone();
         let is_answer = matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_));
-        // Counted from now on, not from when somebody waits for it.
-        let debt = line.as_ref().ok().filter(|_| is_answer).map(|line| self.owed.add(line.len()));
+        // Counted from now on, not from when a caller waits for it.
+        let unread = line.as_ref().ok().filter(|_| is_answer).map(|line| self.unread.add(line.len()));
         async move {
-            let _debt = debt;
+            let _unread = unread;
             let mut line = line?;
             line.push(b'\n');
-            let outlet = outlet.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "it was hung up"))?;
-            match outlet.write(line).await {
+            let writer = writer.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "it was hung up"))?;
+            match writer.write(line).await {
                 // The library would log an error for each of hundreds of answers to one whom we hung up on.
                 Err(error) if is_answer && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 outcome => outcome,
@@ -159,7 +159,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.outlet = None;
+        self.writer = None;
         Ok(())
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         let log = Arc::new(ServerLog::new());
         let secrets = crate::servers::log::secret_of_test(secret);
         let transport =
-            StdioTransport::new("s", read, Outlet::new(write), EncodingErrors::Strict, log.clone(), secrets);
+            StdioTransport::new("s", read, LineWriter::new(write), EncodingErrors::Strict, log.clone(), secrets);
         (transport, Server { stdout, stdin: BufReader::new(stdin), log })
     }
 
@@ -295,7 +295,7 @@ mod tests {
         let (mut stdout, read) = tokio::io::duplex(1 << 16);
         let (log, none) = (Arc::new(ServerLog::new()), Redactor::default());
         let mut transport =
-            StdioTransport::new("s", read, Outlet::new(stdin), EncodingErrors::Strict, log.clone(), none);
+            StdioTransport::new("s", read, LineWriter::new(stdin), EncodingErrors::Strict, log.clone(), none);
         let ping = ClientRequest::PingRequest(PingRequest::default());
         for id in 0..1000 {
             tokio::spawn(transport.send(ClientJsonRpcMessage::request(ping.clone(), RequestId::Number(id))));

@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::fmt;
 
+use a2c_process::cut;
 use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::fault::Fault;
-use crate::servers::log::cut;
 
 /// How much of a server's own words is repeated.
 const FOREIGN: usize = 4 << 10;

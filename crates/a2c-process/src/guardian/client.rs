@@ -1,6 +1,6 @@
-//! The Computer's side of its guardian: starts it, tells it which process groups there are, starts it again if it dies.
+//! The owner's side of its guardian: starts it, tells it which process groups there are, starts another if it dies.
 //!
-//! Everybody tells the guardian through [`Guardian::watch`]; one task writes to it. The other side is [`super::guard()`].
+//! Callers tell the guardian through [`Guardian::register`]; one task writes to it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,28 +15,28 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::family::{self, Family};
-use super::guard::{CHARGE, READY};
-use super::launch::INHERITED;
+use super::main::{OWNER_VARIABLE, READY};
+use crate::launch::BASIC_ENVIRONMENT;
+use crate::mark::{self, ProcessMark};
 
 /// How long a guardian may take to be ready.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long it may take to look after everything when the Computer ends in order.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long it may take to end everything when its owner dismisses it.
+const DISMISSAL: Duration = Duration::from_secs(10);
 
 /// How long to wait before the next guardian is started, for one that does not stay alive.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The program that ends a Computer's processes when the Computer itself is killed (`kill -9`) or crashes.
+/// The program that ends the processes of its owner when the owner itself is killed (`kill -9`) or crashes.
 ///
-/// The program must call [`crate::guard`] and nothing else. It runs as long as the Computer, one for all of its servers.
-/// Without one, a Computer that is killed leaves behind those processes of its MCP servers that do not end by themselves
-/// when their standard input is closed.
+/// The program must call [`crate::guard`] and nothing else. It runs as long as its owner, one for all processes. Without
+/// one, an owner that is killed leaves behind those processes that do not end by themselves when their standard input is
+/// closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardianProgram {
-    /// The program; usually the very program that runs the Computer.
+    /// The program; usually the very program that owns the processes.
     pub program: PathBuf,
     /// The arguments that make it the guardian.
     pub args: Vec<OsString>,
@@ -44,6 +44,7 @@ pub struct GuardianProgram {
 
 /// Why there is no guardian.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GuardianError {
     /// The program does not start.
     #[error("cannot start the guardian '{}'", program.display())]
@@ -54,7 +55,7 @@ pub enum GuardianError {
         source: io::Error,
     },
     /// The program started and did not do what a guardian does.
-    #[error("'{}' is no guardian: it must call a2c_computer::guard()", program.display())]
+    #[error("'{}' is no guardian: it must call guard() first thing in main", program.display())]
     NotReady {
         /// Which program.
         program: PathBuf,
@@ -62,73 +63,76 @@ pub enum GuardianError {
 }
 
 /// A guardian that is kept alive.
+#[derive(Debug)]
 pub(crate) struct Guardian {
-    news: mpsc::UnboundedSender<News>,
+    changes: mpsc::UnboundedSender<GroupChange>,
     dismissed: CancellationToken,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum News {
-    Came(u32),
-    Went(u32),
+enum GroupChange {
+    Added(u32),
+    Removed(u32),
 }
 
 /// A process group that the guardian knows of until this is dropped.
-pub(crate) struct Watched {
+#[derive(Debug)]
+pub(crate) struct Registration {
     group: u32,
-    news: mpsc::UnboundedSender<News>,
+    changes: mpsc::UnboundedSender<GroupChange>,
 }
 
-impl Drop for Watched {
+impl Drop for Registration {
     fn drop(&mut self) {
-        let _ = self.news.send(News::Went(self.group));
+        let _ = self.changes.send(GroupChange::Removed(self.group));
     }
 }
 
 impl Guardian {
-    /// Starts the guardian of a family and waits until it is on duty.
-    pub(crate) async fn start(program: &GuardianProgram, family: &Family) -> Result<Self, GuardianError> {
-        let family = family.marker().text().to_owned();
-        let post = Post::take(program, &family).await?;
-        let (news, heard) = mpsc::unbounded_channel();
+    /// Starts the guardian of all processes with the mark and waits until it is ready.
+    pub(crate) async fn start(program: &GuardianProgram, mark: &ProcessMark) -> Result<Self, GuardianError> {
+        let mark = mark.text().to_owned();
+        let guardian = GuardianProcess::start(program, &mark).await?;
+        let (changes, received) = mpsc::unbounded_channel();
         let dismissed = CancellationToken::new();
-        let duty = Duty { program: program.clone(), family, groups: BTreeSet::new(), heard };
-        tokio::spawn(duty.run(post, dismissed.clone()));
-        Ok(Self { news, dismissed })
+        let keeper = Keeper { program: program.clone(), mark, groups: BTreeSet::new(), changes: received };
+        tokio::spawn(keeper.run(guardian, dismissed.clone()));
+        Ok(Self { changes, dismissed })
     }
 
     /// Tells the guardian of a process group.
-    pub(crate) fn watch(&self, group: u32) -> Watched {
-        let _ = self.news.send(News::Came(group));
-        Watched { group, news: self.news.clone() }
+    pub(crate) fn register(&self, group: u32) -> Registration {
+        let _ = self.changes.send(GroupChange::Added(group));
+        Registration { group, changes: self.changes.clone() }
     }
 
-    /// Dismisses the guardian and waits until it has seen that nothing is left. Groups that are still watched are ended.
+    /// Dismisses the guardian and waits until it has seen that nothing is left. Groups that are still registered are
+    /// ended.
     pub(crate) async fn end(&self) {
         self.dismissed.cancel();
         // The task holds the receiver as long as it runs.
-        self.news.closed().await;
+        self.changes.closed().await;
     }
 }
 
 /// A running guardian process. It ends when its standard input does: it is never killed by us.
-struct Post {
+struct GuardianProcess {
     process: Child,
     stdin: ChildStdin,
 }
 
-impl Post {
-    async fn take(program: &GuardianProgram, family: &str) -> Result<Self, GuardianError> {
+impl GuardianProcess {
+    async fn start(program: &GuardianProgram, mark: &str) -> Result<Self, GuardianError> {
         let GuardianProgram { program, args } = program;
         let failed = |source| GuardianError::Start { program: program.clone(), source };
         let not_ready = || GuardianError::NotReady { program: program.clone() };
         let mut command = Command::new(program);
-        // It outlives us by a moment: what we know is none of its business. It is no leader of a process group, so that
-        // it can begin a session of its own.
+        // It outlives us by a moment, and needs nothing of our environment. It is no leader of a process group, so that it
+        // can begin a session of its own.
         command.args(args).env_clear();
-        let kept = INHERITED.into_iter().chain(["LD_LIBRARY_PATH", family::VARIABLE]);
+        let kept = BASIC_ENVIRONMENT.into_iter().chain(["LD_LIBRARY_PATH", mark::VARIABLE]);
         command.envs(kept.filter_map(|key| Some((key, std::env::var_os(key)?))));
-        command.env(CHARGE, family);
+        command.env(OWNER_VARIABLE, mark);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().map_err(failed)?;
         let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
@@ -149,37 +153,37 @@ impl Post {
         }
     }
 
-    async fn tell(&mut self, news: News) -> io::Result<()> {
-        let line = match news {
-            News::Came(group) => format!("+ {group}\n"),
-            News::Went(group) => format!("- {group}\n"),
+    async fn tell(&mut self, change: GroupChange) -> io::Result<()> {
+        let line = match change {
+            GroupChange::Added(group) => format!("+ {group}\n"),
+            GroupChange::Removed(group) => format!("- {group}\n"),
         };
         self.stdin.write_all(line.as_bytes()).await
     }
 }
 
-/// What has to be known to start the next guardian.
-struct Duty {
+/// Keeps a guardian running, and knows what the next one has to be told.
+struct Keeper {
     program: GuardianProgram,
-    family: String,
+    mark: String,
     groups: BTreeSet<u32>,
-    heard: mpsc::UnboundedReceiver<News>,
+    changes: mpsc::UnboundedReceiver<GroupChange>,
 }
 
-impl Duty {
-    /// Tells the guardian everything until it is dismissed, or there is nobody left to hear it from.
-    async fn run(mut self, mut post: Post, dismissed: CancellationToken) {
+impl Keeper {
+    /// Passes every change on until the guardian is dismissed, or no caller is left.
+    async fn run(mut self, mut guardian: GuardianProcess, dismissed: CancellationToken) {
         let mut since = Instant::now();
         loop {
-            let heard = tokio::select! {
+            let change = tokio::select! {
                 biased;
-                heard = self.heard.recv() => heard,
-                ended = post.process.wait() => {
+                change = self.changes.recv() => change,
+                ended = guardian.process.wait() => {
                     let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
                     tracing::warn!(status, "the guardian is gone, starting another");
                     let pause = if since.elapsed() < LONGEST_PAUSE { FIRST_PAUSE } else { Duration::ZERO };
-                    post = tokio::select! {
-                        post = self.relieve(pause) => post,
+                    guardian = tokio::select! {
+                        guardian = self.replace(pause) => guardian,
                         () = dismissed.cancelled() => return,
                     };
                     since = Instant::now();
@@ -187,49 +191,49 @@ impl Duty {
                 }
                 () = dismissed.cancelled() => break,
             };
-            let Some(news) = heard else { break };
-            self.note(news);
+            let Some(change) = change else { break };
+            self.note(change);
             // Where this fails the guardian is dying, and the next one is told everything.
             tokio::select! {
-                _ = post.tell(news) => {}
+                _ = guardian.tell(change) => {}
                 () = dismissed.cancelled() => break,
             }
         }
-        let Post { mut process, stdin } = post;
+        let GuardianProcess { mut process, stdin } = guardian;
         drop(stdin);
-        if tokio::time::timeout(FAREWELL, process.wait()).await.is_err() {
+        if tokio::time::timeout(DISMISSAL, process.wait()).await.is_err() {
             tracing::warn!("the guardian has not ended");
         }
     }
 
-    fn note(&mut self, news: News) {
-        match news {
-            News::Came(group) => _ = self.groups.insert(group),
-            News::Went(group) => _ = self.groups.remove(&group),
+    fn note(&mut self, change: GroupChange) {
+        match change {
+            GroupChange::Added(group) => _ = self.groups.insert(group),
+            GroupChange::Removed(group) => _ = self.groups.remove(&group),
         }
     }
 
-    /// The next guardian, who knows all the last one knew.
-    async fn relieve(&mut self, mut pause: Duration) -> Post {
+    /// The next guardian, which knows all that the last one knew.
+    async fn replace(&mut self, mut pause: Duration) -> GuardianProcess {
         loop {
             tokio::time::sleep(pause).await;
-            let problem = match Post::take(&self.program, &self.family).await {
-                Ok(mut post) => {
-                    while let Ok(news) = self.heard.try_recv() {
-                        self.note(news);
+            let problem = match GuardianProcess::start(&self.program, &self.mark).await {
+                Ok(mut guardian) => {
+                    while let Ok(change) = self.changes.try_recv() {
+                        self.note(change);
                     }
                     let mut told = Ok(());
                     for group in &self.groups {
-                        told = told.and(post.tell(News::Came(*group)).await);
+                        told = told.and(guardian.tell(GroupChange::Added(*group)).await);
                     }
                     if told.is_ok() {
-                        return post;
+                        return guardian;
                     }
                     "it died at once".to_owned()
                 }
                 Err(error) => error.to_string(),
             };
-            tracing::warn!(problem, "no guardian: a Computer that is killed would leave processes behind");
+            tracing::warn!(problem, "no guardian: if this program is killed, it leaves processes behind");
             pause = (pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
         }
     }

@@ -1,4 +1,4 @@
-//! The standard output of a server, line by line, each of bounded length.
+//! The standard output of a process, line by line, each of bounded length.
 //!
 //! Lines are handed out of the buffer they were read into, without another copy.
 
@@ -10,23 +10,25 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// How much is read at once: as much as a pipe holds.
 const CHUNK: usize = 64 << 10;
 
-/// How much memory is kept for the next line after a long one: a Computer has many servers, and most lines are short.
-const KEPT: usize = 2 * CHUNK;
+/// How much memory stays reserved for the next line after a long one: there may be many processes, and most lines are
+/// short.
+const RESERVED: usize = 2 * CHUNK;
 
-/// How much is kept of a line that is too long: enough to see what it answers.
-pub(crate) const BEGINNING: usize = 4 << 10;
+/// How much is kept of a line that is too long: enough to see what kind of line it is.
+pub const BEGINNING: usize = 4 << 10;
 
-/// What was read.
+/// What [`LineReader::next`] read.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub enum ReadLine {
     /// A line, without its end.
-    Line(Bytes),
+    Whole(Bytes),
     /// The beginning of a line that is longer than allowed; the rest of it is skipped.
     TooLong(Bytes),
 }
 
-/// The lines of a stream.
-pub(crate) struct Lines<R> {
+/// Reads a stream line by line.
+#[derive(Debug)]
+pub struct LineReader<R> {
     stream: R,
     buffer: BytesMut,
     /// How much of the buffer holds no end of a line.
@@ -37,14 +39,15 @@ pub(crate) struct Lines<R> {
     ended: bool,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(stream: R, limit: usize) -> Self {
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    /// Lines of at most `limit` bytes, their ends not counted.
+    pub fn new(stream: R, limit: usize) -> Self {
         Self { stream, buffer: BytesMut::new(), searched: 0, skipping: false, limit, ended: false }
     }
 
     /// The next line, also one that the end of the stream cuts off; `None` at the end. Nothing is lost when this is given
     /// up while it waits.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<Read>> {
+    pub async fn next(&mut self) -> io::Result<Option<ReadLine>> {
         loop {
             if let Some(read) = self.take() {
                 return Ok(Some(read));
@@ -52,7 +55,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.ended {
                 return Ok(None);
             }
-            if self.buffer.is_empty() && self.buffer.capacity() > KEPT {
+            if self.buffer.is_empty() && self.buffer.capacity() > RESERVED {
                 self.buffer = BytesMut::new();
             }
             self.buffer.reserve(CHUNK);
@@ -61,7 +64,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// What can be said of the buffer.
-    fn take(&mut self) -> Option<Read> {
+    fn take(&mut self) -> Option<ReadLine> {
         loop {
             let newline = memchr::memchr(b'\n', &self.buffer[self.searched..]).map(|at| self.searched + at);
             let length = match newline {
@@ -85,9 +88,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 true => return None,
                 // A copy: the whole must not be kept for the sake of its beginning.
                 false if line.len() > self.limit => {
-                    return Some(Read::TooLong(Bytes::copy_from_slice(&line[..line.len().min(BEGINNING)])));
+                    return Some(ReadLine::TooLong(Bytes::copy_from_slice(&line[..line.len().min(BEGINNING)])));
                 }
-                false => return Some(Read::Line(line.freeze())),
+                false => return Some(ReadLine::Whole(line.freeze())),
             }
         }
     }
@@ -98,10 +101,10 @@ mod tests {
     use super::*;
 
     /// Reads in pieces of every size from a stream that hands out no more at once.
-    async fn check(text: &[u8], limit: usize, expected: &[Read]) {
+    async fn check(text: &[u8], limit: usize, expected: &[ReadLine]) {
         for size in [1, 2, 3, 7, 1000] {
             let mut builder = tokio_test_io(text, size);
-            let mut lines = Lines::new(&mut builder, limit);
+            let mut lines = LineReader::new(&mut builder, limit);
             let mut seen = Vec::new();
             while let Some(read) = lines.next().await.unwrap() {
                 seen.push(read);
@@ -117,12 +120,12 @@ mod tests {
         far
     }
 
-    fn line(text: &'static str) -> Read {
-        Read::Line(Bytes::from_static(text.as_bytes()))
+    fn line(text: &'static str) -> ReadLine {
+        ReadLine::Whole(Bytes::from_static(text.as_bytes()))
     }
 
-    fn too_long(text: &'static str) -> Read {
-        Read::TooLong(Bytes::from_static(text.as_bytes()))
+    fn too_long(text: &'static str) -> ReadLine {
+        ReadLine::TooLong(Bytes::from_static(text.as_bytes()))
     }
 
     #[tokio::test]
@@ -135,16 +138,16 @@ mod tests {
     #[tokio::test]
     async fn a_line_that_is_too_long_is_skipped_to_its_end() {
         for (text, after) in [("01234567890\nx\n", true), ("01234567890", false)] {
-            let mut lines = Lines::new(text.as_bytes(), 10);
+            let mut lines = LineReader::new(text.as_bytes(), 10);
             assert_eq!(lines.next().await.unwrap(), Some(too_long("01234567890")));
             assert_eq!(lines.next().await.unwrap(), after.then(|| line("x")));
             assert_eq!(lines.next().await.unwrap(), None);
         }
         // Longer than what is read at once.
         let text = [vec![b'x'; 5 * CHUNK], b"\nafter\n".to_vec()].concat();
-        let mut lines = Lines::new(tokio_test_io(&text, 1000), CHUNK);
+        let mut lines = LineReader::new(tokio_test_io(&text, 1000), CHUNK);
         match lines.next().await.unwrap() {
-            Some(Read::TooLong(beginning)) => assert_eq!(beginning.len(), BEGINNING),
+            Some(ReadLine::TooLong(beginning)) => assert_eq!(beginning.len(), BEGINNING),
             other => panic!("{other:?}"),
         }
         assert_eq!(lines.next().await.unwrap(), Some(line("after")));

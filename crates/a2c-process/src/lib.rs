@@ -1,0 +1,34 @@
+//! Child processes: start them, talk to them in lines, and leave none of them behind.
+//!
+//! ```text
+//! Launch ──► Processes::spawn ──► Process ── stdout ──► LineReader
+//!                                    │  └─── stderr ──► StderrTail ──► StderrSink
+//!                                    └────── stdin ◄─── LineWriter
+//! ```
+//!
+//! A process and what it has started are a process group, bear a common mark (`mark`) by which those that leave the group
+//! are found (`reaper`), and are known to a guardian that outlives this program ([`guard`], [`GuardianProgram`]).
+//!
+//! This crate knows no protocol that a process speaks and no configuration; what is a secret is told to it by a trait
+//! ([`Redact`]). It depends on no other crate of this workspace.
+
+mod guardian;
+mod launch;
+mod line_reader;
+mod line_writer;
+mod mark;
+mod process;
+mod reaper;
+mod redact;
+mod spawn_error;
+mod stderr;
+
+pub use guardian::client::{GuardianError, GuardianProgram};
+pub use guardian::main::guard;
+pub use launch::{BASIC_ENVIRONMENT, Launch};
+pub use line_reader::{BEGINNING, LineReader, ReadLine};
+pub use line_writer::LineWriter;
+pub use process::{Process, ProcessInput, Processes, Spawned};
+pub use redact::{NoSecrets, Redact};
+pub use spawn_error::{SpawnError, SpawnErrorKind};
+pub use stderr::{LAST_LINES_WAIT, LINE_LIMIT, StderrSink, StderrTail, cut};
