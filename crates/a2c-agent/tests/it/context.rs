@@ -1,13 +1,11 @@
 //! Desktop, Finder and resources, through a real hub.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod office;
 
 use a2c_agent::{DesktopQuery, FinderQuery, PagingError, RequestError};
 use a2c_protocol::{ErrorCode, event};
 use futures_util::{StreamExt, TryStreamExt};
-use office::{error, office};
 use serde_json::{Value, json};
+
+use crate::office::{error, office, text, within};
 
 /// What was asked, without what every request has.
 fn own(payload: &Value) -> Value {
@@ -123,10 +121,10 @@ async fn a_list_that_repeats_itself_or_breaks_off_ends_with_an_error() {
             }
         }
     };
-    let (read, repeats, is_over) = office::within(ends("round")).await;
+    let (read, repeats, is_over) = within(ends("round")).await;
     assert!(matches!(repeats, PagingError::Repeats { pages: 2 }), "{repeats:?}");
     assert_eq!((read, is_over), (2, true));
-    let (read, refused, is_over) = office::within(ends("gone")).await;
+    let (read, refused, is_over) = within(ends("gone")).await;
     assert!(
         matches!(&refused, PagingError::Request(RequestError::Refused(e)) if e.fields["mcp_server_name"] == "gone"),
         "{refused:?}"
@@ -140,10 +138,10 @@ async fn a_resource_is_read_from_whoever_lists_it_or_from_one_server() {
     let answer = async {
         let asked = desk.asked(event::READ_RESOURCE).await;
         assert_eq!(own(&asked.payload), json!({"uri": "x:y"}));
-        asked.answer(office::text("text/plain", "1")).await;
+        asked.answer(text("text/plain", "1")).await;
         let asked = desk.asked(event::READ_RESOURCE).await;
         assert_eq!(own(&asked.payload), json!({"uri": "x:y", "mcp_server": "s"}));
-        asked.answer(office::text("text/plain", "2")).await;
+        asked.answer(text("text/plain", "2")).await;
     };
     let ask = async {
         assert_eq!(agent.read_resource("desk", "x:y").await.unwrap()[0]["text"], "1");

@@ -1,5 +1,8 @@
 //! A real hub, a real Agent, and a Computer that says what the test tells it to.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub(crate) mod proxy;
+pub(crate) mod recorder;
+pub(crate) mod web;
 
 use std::time::Duration;
 

@@ -1,9 +1,4 @@
 //! Whole documents: where they are, through a real hub, and what is there, from real files and a real HTTP server.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod office;
-#[path = "office/web.rs"]
-mod web;
 
 use std::error::Error;
 use std::path::Path;
@@ -11,9 +6,10 @@ use std::time::Duration;
 
 use a2c_agent::{Agent, DpeError, FetchError, FetchFailure, FetchOptions, FetchedDpe, Files, RequestError};
 use a2c_protocol::{ErrorCode, event};
-use office::{Computer, error, office, within};
 use serde_json::{Value, json};
-use web::{DOCUMENT, Web};
+
+use crate::office::web::{DOCUMENT, Web};
+use crate::office::{Computer, error, office, within};
 
 const URI: &str = "dpe://h/a/b";
 const LIMIT: Duration = Duration::from_secs(30);

@@ -1,14 +1,12 @@
 //! Documents, level by level, through a real hub.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod office;
 
 use a2c_agent::protocol::uri::Format;
 use a2c_agent::{DocumentError, PageContent, RenderedPage, RequestError};
 use a2c_protocol::ErrorCode;
 use futures_util::{StreamExt, TryStreamExt};
-use office::{error, model, office, text};
 use serde_json::{Value, json};
+
+use crate::office::{error, model, office, text};
 
 /// A document whose name needs every kind of encoding.
 const URI: &str = "dpe://com.example.docs/%E5%B9%B4%E6%8A%A5%2F100%25%20%3F";

@@ -1,11 +1,4 @@
 //! Following an office: who asks whom, how often, and what is told, through a real hub.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod office;
-#[path = "office/proxy.rs"]
-mod proxy;
-#[path = "office/recorder.rs"]
-mod recorder;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,11 +6,12 @@ use std::time::Duration;
 
 use a2c_agent::{Agent, FollowOptions, Following, LinkOptions, News, Part, Parts, RequestError};
 use a2c_protocol::event;
-use office::{Asked, Computer, agent, error, hub, next, office, within};
-use proxy::Proxy;
-use recorder::{Heard, Recorder};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::office::proxy::Proxy;
+use crate::office::recorder::{Heard, Recorder};
+use crate::office::{Asked, Computer, agent, error, hub, next, office, within};
 
 fn only(parts: Parts) -> FollowOptions {
     FollowOptions { parts, retry: Duration::from_millis(10) }
