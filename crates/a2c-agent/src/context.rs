@@ -47,13 +47,13 @@ impl Agent {
     /// ```no_run
     /// # use a2c_agent::{Agent, DesktopQuery};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// for window in agent.get_desktop("desk", DesktopQuery { size: Some(5), ..Default::default() }).await? {
+    /// for window in agent.desktop("desk", DesktopQuery { size: Some(5), ..Default::default() }).await? {
     ///     println!("{window}\n");
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn get_desktop(&self, computer: &str, query: DesktopQuery) -> Result<Vec<String>, RequestError> {
+    pub async fn desktop(&self, computer: &str, query: DesktopQuery) -> Result<Vec<String>, RequestError> {
         let request = GetDesktopReq {
             agent: self.name().to_owned(),
             req_id: new_id(),
@@ -72,12 +72,12 @@ impl Agent {
     /// # use a2c_agent::{Agent, FinderQuery};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
     /// let reports = FinderQuery { keywords: vec!["report".into()], ..Default::default() };
-    /// let found = agent.get_finder("desk", reports).await?;
+    /// let found = agent.finder("desk", reports).await?;
     /// println!("{} of {}", found.documents.len(), found.total_count);
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn get_finder(&self, computer: &str, query: FinderQuery) -> Result<GetFinderRet, RequestError> {
+    pub async fn finder(&self, computer: &str, query: FinderQuery) -> Result<GetFinderRet, RequestError> {
         let request = GetFinderReq {
             agent: self.name().to_owned(),
             req_id: new_id(),
@@ -106,7 +106,7 @@ impl Agent {
 
     /// One page of what an MCP server of a Computer lists, from `cursor` on; `next_cursor` of the answer leads to the
     /// next page.
-    pub async fn get_resources(
+    pub async fn resources(
         &self,
         computer: &str,
         mcp_server: &str,
@@ -149,7 +149,7 @@ impl Agent {
     }
 
     /// Reads a resource of one MCP server of a Computer, also one that the server does not list.
-    pub async fn read_resource_of(
+    pub async fn read_resource_from(
         &self,
         computer: &str,
         mcp_server: &str,

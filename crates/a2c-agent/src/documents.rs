@@ -131,7 +131,7 @@ impl Agent {
     }
 
     /// A document and its page index: `limit` pages (1 to 100) from `offset` on.
-    pub async fn read_document_pages(
+    pub async fn read_page_index(
         &self,
         computer: &str,
         uri: &str,
@@ -178,14 +178,14 @@ impl Agent {
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
     /// use futures_util::TryStreamExt;
     ///
-    /// let mut pages = agent.document_pages("desk", "dpe://com.example.docs/report", Format::Json);
+    /// let mut pages = agent.all_pages("desk", "dpe://com.example.docs/report", Format::Json);
     /// while let Some(page) = pages.try_next().await? {
     ///     println!("{}: {}", page.page_index(), page.title().unwrap_or_default());
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn document_pages(
+    pub fn all_pages(
         &self,
         computer: &str,
         uri: &str,

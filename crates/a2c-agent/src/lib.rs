@@ -35,8 +35,8 @@
 //!
 //! # What a Computer shows
 //!
-//! Besides tools a Computer has a context plane: its **Desktop** ([`Agent::get_desktop`]), its **Finder**
-//! ([`Agent::get_finder`], [`Agent::all_documents`]) and the resources of its MCP servers ([`Agent::get_resources`],
+//! Besides tools a Computer has a context plane: its **Desktop** ([`Agent::desktop`]), its **Finder**
+//! ([`Agent::finder`], [`Agent::all_documents`]) and the resources of its MCP servers ([`Agent::resources`],
 //! [`Agent::all_resources`], [`Agent::read_resource`]).
 //!
 //! ```no_run
@@ -44,10 +44,10 @@
 //! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
 //! use futures_util::TryStreamExt;
 //!
-//! let windows = agent.get_desktop("desk", DesktopQuery { size: Some(10), ..Default::default() }).await?;
+//! let windows = agent.desktop("desk", DesktopQuery { size: Some(10), ..Default::default() }).await?;
 //! let reports = FinderQuery { keywords: vec!["report".into()], ..Default::default() };
-//! for document in agent.get_finder("desk", reports).await?.documents {
-//!     let mut pages = agent.document_pages("desk", &document.uri, Format::Markdown);
+//! for document in agent.finder("desk", reports).await?.documents {
+//!     let mut pages = agent.all_pages("desk", &document.uri, Format::Markdown);
 //!     while let Some(page) = pages.try_next().await? {
 //!         println!("{}: {}", document.title, page.title().unwrap_or_default());
 //!     }
@@ -56,8 +56,8 @@
 //! # }
 //! ```
 //!
-//! A document is read level by level ([`Agent::read_document_metadata`], [`Agent::read_document_pages`],
-//! [`Agent::read_page`], [`Agent::read_element`], [`Agent::document_pages`]) or as a whole: [`Agent::get_dpe`] asks where
+//! A document is read level by level ([`Agent::read_document_metadata`], [`Agent::read_page_index`],
+//! [`Agent::read_page`], [`Agent::read_element`], [`Agent::all_pages`]) or as a whole: [`Agent::resolve_dpe`] asks where
 //! it can be had, [`Agent::fetch_dpe`] fetches it. What a Computer answers is not trusted there: see [`dpe`].
 //!
 //! ```no_run

@@ -46,7 +46,7 @@ pub(crate) fn resources(
     by_cursor(MAX_PAGES, move |cursor: Option<String>| {
         let (agent, computer, mcp_server) = (agent.clone(), computer.clone(), mcp_server.clone());
         async move {
-            let page = agent.get_resources(&computer, &mcp_server, cursor.as_deref()).await?;
+            let page = agent.resources(&computer, &mcp_server, cursor.as_deref()).await?;
             Ok((page.resources, page.next_cursor))
         }
     })
@@ -61,7 +61,7 @@ pub(crate) fn documents(
     by_offset(MAX_PAGES, query.offset, move |offset| {
         let (agent, computer, query) = (agent.clone(), computer.clone(), FinderQuery { offset, ..query.clone() });
         async move {
-            let page = agent.get_finder(&computer, query).await?;
+            let page = agent.finder(&computer, query).await?;
             Ok((page.documents, page.total_count))
         }
     })

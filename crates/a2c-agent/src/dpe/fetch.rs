@@ -180,7 +180,7 @@ pub(super) async fn fetch(
     uri: &str,
     options: &FetchOptions,
 ) -> Result<FetchedDpe, FetchError> {
-    let resource = agent.get_dpe(computer, uri, options.resolve_timeout).await?;
+    let resource = agent.resolve_dpe(computer, uri, options.resolve_timeout).await?;
     if !has_expired(&resource) {
         match found(agent, &resource, options).await {
             Err(failure) if failure.may_be_expired() => {
@@ -190,7 +190,7 @@ pub(super) async fn fetch(
         }
     }
     // The second answer is tried whatever it says about its end: the clocks of two machines need not agree.
-    let resource = agent.get_dpe(computer, uri, options.resolve_timeout).await?;
+    let resource = agent.resolve_dpe(computer, uri, options.resolve_timeout).await?;
     let outcome = found(agent, &resource, options).await;
     finish(resource, outcome)
 }

@@ -1,6 +1,6 @@
 //! Whole documents: where a Computer makes one available, and what is there.
 //!
-//! [`Agent::get_dpe`] asks a Computer for a URI; [`Agent::fetch_dpe`] also gets what is behind it. `fetch` decides by
+//! [`Agent::resolve_dpe`] asks a Computer for a URI; [`Agent::fetch_dpe`] also gets what is behind it. `fetch` decides by
 //! scheme and asks again where the URI has expired, `file` reads from this machine, `web` from elsewhere.
 //!
 //! # Who is trusted with what
@@ -59,12 +59,12 @@ impl Agent {
     /// # use std::time::Duration;
     /// # use a2c_agent::Agent;
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// let resource = agent.get_dpe("desk", "dpe://com.example.docs/report", Duration::from_secs(30)).await?;
+    /// let resource = agent.resolve_dpe("desk", "dpe://com.example.docs/report", Duration::from_secs(30)).await?;
     /// println!("{}", resource.uri);
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn get_dpe(&self, computer: &str, uri: &str, timeout: Duration) -> Result<A2cResource, DpeError> {
+    pub async fn resolve_dpe(&self, computer: &str, uri: &str, timeout: Duration) -> Result<A2cResource, DpeError> {
         let uri = DpeDocumentUri::parse_strict(uri)?;
         let timeout = Seconds::covering(timeout);
         let request = GetDpeReq {

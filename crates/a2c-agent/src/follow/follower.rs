@@ -109,12 +109,12 @@ pub trait Follower: Send + Sync + 'static {
 
     /// How a Desktop is fetched: all of it.
     async fn fetch_desktop(&self, agent: &Agent, computer: &str) -> Result<Vec<String>, RequestError> {
-        agent.get_desktop(computer, DesktopQuery::default()).await
+        agent.desktop(computer, DesktopQuery::default()).await
     }
 
     /// How a Finder is fetched: its first page.
     async fn fetch_finder(&self, agent: &Agent, computer: &str) -> Result<GetFinderRet, RequestError> {
-        agent.get_finder(computer, FinderQuery::default()).await
+        agent.finder(computer, FinderQuery::default()).await
     }
 
     /// A Computer is in the office.

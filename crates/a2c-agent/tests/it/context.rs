@@ -32,7 +32,7 @@ async fn a_desktop_is_asked_for_as_wanted() {
             assert_eq!(own(&asked.payload), expected);
             asked.answer(json!({"desktops": ["window://h/a\n\n你好"]})).await;
         };
-        let (windows, ()) = tokio::join!(agent.get_desktop("desk", query), answer);
+        let (windows, ()) = tokio::join!(agent.desktop("desk", query), answer);
         assert_eq!(windows.unwrap(), ["window://h/a\n\n你好"]);
     }
 }
@@ -58,7 +58,7 @@ async fn a_finder_is_asked_for_as_wanted() {
             assert_eq!(own(&asked.payload), expected);
             asked.answer(json!({"documents": [summary("x")], "total_count": 41})).await;
         };
-        let (found, ()) = tokio::join!(agent.get_finder("desk", query), answer);
+        let (found, ()) = tokio::join!(agent.finder("desk", query), answer);
         let found = found.unwrap();
         assert_eq!((found.documents[0].title.as_str(), found.total_count), ("x", 41));
     }
@@ -91,7 +91,7 @@ async fn resources_are_read_page_by_page_and_keep_all_their_fields() {
         Some("3") => json!({"resources": [{"uri": "x:y", "name": "x"}]}),
         other => panic!("{other:?}"),
     });
-    let page = agent.get_resources("desk", "s", Some("3")).await.unwrap();
+    let page = agent.resources("desk", "s", Some("3")).await.unwrap();
     assert_eq!((page.resources[0].uri.as_str(), page.next_cursor), ("x:y", None));
     assert_eq!(own(&asked.recv().await.unwrap().1), json!({"mcp_server": "s", "cursor": "3"}));
 
@@ -145,7 +145,7 @@ async fn a_resource_is_read_from_whoever_lists_it_or_from_one_server() {
     };
     let ask = async {
         assert_eq!(agent.read_resource("desk", "x:y").await.unwrap()[0]["text"], "1");
-        assert_eq!(agent.read_resource_of("desk", "s", "x:y").await.unwrap()[0]["text"], "2");
+        assert_eq!(agent.read_resource_from("desk", "s", "x:y").await.unwrap()[0]["text"], "2");
     };
     tokio::join!(ask, answer);
 }
@@ -165,11 +165,11 @@ async fn refusals_arrive_with_their_fields() {
     ] {
         let refusal = error(code, field, "f");
         let answer = async { desk.next().await.refuse(&refusal).await };
-        let (outcome, ()) = tokio::join!(agent.get_resources("desk", "s", None), answer);
+        let (outcome, ()) = tokio::join!(agent.resources("desk", "s", None), answer);
         let Err(RequestError::Refused(got)) = outcome else { panic!("{code}: {outcome:?}") };
         assert_eq!((got.code.number(), &got.fields[field]), (code, &json!("f")));
     }
-    let nobody = agent.get_desktop("nobody", DesktopQuery::default()).await;
+    let nobody = agent.desktop("nobody", DesktopQuery::default()).await;
     assert!(
         matches!(nobody, Err(RequestError::Refused(e)) if e.code == ErrorCode::NotFound && e.fields["computer"] == "nobody")
     );
@@ -185,8 +185,8 @@ async fn an_answer_to_another_question_is_refused() {
         _ => json!({"contents": [], "req_id": "other"}),
     });
     let wrong = |error: RequestError| assert!(matches!(&error, RequestError::WrongShape(_)), "{error:?}");
-    wrong(agent.get_desktop("desk", DesktopQuery::default()).await.unwrap_err());
-    wrong(agent.get_finder("desk", FinderQuery::default()).await.unwrap_err());
-    wrong(agent.get_resources("desk", "s", None).await.unwrap_err());
+    wrong(agent.desktop("desk", DesktopQuery::default()).await.unwrap_err());
+    wrong(agent.finder("desk", FinderQuery::default()).await.unwrap_err());
+    wrong(agent.resources("desk", "s", None).await.unwrap_err());
     wrong(agent.read_resource("desk", "x:y").await.unwrap_err());
 }

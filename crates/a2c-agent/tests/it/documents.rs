@@ -30,7 +30,7 @@ async fn each_level_is_asked_for_at_its_place_and_comes_as_its_structure() {
     assert_eq!((metadata.page_count, metadata.title.as_deref()), (12, Some("T")));
     assert_eq!(sent().await, URI);
 
-    let pages = agent.read_document_pages("desk", URI, 5, 10).await.unwrap();
+    let pages = agent.read_page_index("desk", URI, 5, 10).await.unwrap();
     assert_eq!((pages.pages[0].page_index, pages.page_total, pages.document.page_count), (5, Some(12), 12));
     assert_eq!(sent().await, format!("{URI}?depth=pages&offset=5&limit=10"));
 
@@ -89,13 +89,13 @@ async fn a_bad_uri_is_refused_before_anything_is_sent() {
         assert!(matches!(outcome, Err(DocumentError::Uri(_))), "{bad}: {outcome:?}");
     }
     for other in ["dpe://h", "dpe://h/d/pages/0", "dpe://h/d/elements/e"] {
-        let outcome = agent.read_document_pages("desk", other, 0, 1).await;
+        let outcome = agent.read_page_index("desk", other, 0, 1).await;
         assert!(matches!(outcome, Err(DocumentError::NotADocument { .. })), "{other}: {outcome:?}");
-        let first = agent.document_pages("desk", other, Format::Json).next().await;
+        let first = agent.all_pages("desk", other, Format::Json).next().await;
         assert!(matches!(first, Some(Err(DocumentError::NotADocument { .. }))), "{other}");
     }
     for limit in [0, 101] {
-        let outcome = agent.read_document_pages("desk", "dpe://h/d", 0, limit).await;
+        let outcome = agent.read_page_index("desk", "dpe://h/d", 0, limit).await;
         assert!(matches!(outcome, Err(DocumentError::Uri(_))), "{limit}");
     }
     assert!(matches!(agent.read_element("desk", "dpe://h/d", "").await, Err(DocumentError::Uri(_))));
@@ -136,7 +136,7 @@ fn page(index: u64) -> Value {
 async fn the_pages_of_a_document_come_in_order_however_they_are_answered() {
     let (_hub, agent, mut desk) = office().await;
     let read = async {
-        let pages = agent.document_pages("desk", "dpe://h/d", Format::Json);
+        let pages = agent.all_pages("desk", "dpe://h/d", Format::Json);
         pages.map_ok(|page| page.page_index()).try_collect::<Vec<_>>().await.unwrap()
     };
     let answer = async {
@@ -171,7 +171,7 @@ async fn an_error_ends_the_pages_of_a_document() {
         "dpe://h/d/pages/1" => refusal.clone(),
         _ => page(0),
     });
-    let outcomes: Vec<_> = agent.document_pages("desk", "dpe://h/d", Format::Json).collect().await;
+    let outcomes: Vec<_> = agent.all_pages("desk", "dpe://h/d", Format::Json).collect().await;
     assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false]);
-    assert!(agent.document_pages("desk", "dpe://h/empty", Format::Json).next().await.is_none());
+    assert!(agent.all_pages("desk", "dpe://h/empty", Format::Json).next().await.is_none());
 }

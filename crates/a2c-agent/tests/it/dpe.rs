@@ -22,7 +22,7 @@ async fn a_document_is_asked_for_by_its_name() {
         assert_eq!((&asked.payload["uri"], &asked.payload["timeout"]), (&json!("dpe://h/a/%E5%B9%B4"), &json!(3)));
         asked.answer(json!({"uri": "s3://b/k", "mime_type": "m", "size": 7, "_meta": {"etag": "e"}})).await;
     };
-    let (resource, ()) = tokio::join!(agent.get_dpe("desk", "dpe://h/a/年", Duration::from_millis(2500)), answer);
+    let (resource, ()) = tokio::join!(agent.resolve_dpe("desk", "dpe://h/a/年", Duration::from_millis(2500)), answer);
     let resource = resource.unwrap();
     assert_eq!((resource.uri.as_str(), resource.size), ("s3://b/k", Some(7)));
     assert_eq!(resource.meta.unwrap()["etag"], "e");
@@ -32,7 +32,7 @@ async fn a_document_is_asked_for_by_its_name() {
 async fn a_bad_name_is_refused_before_anything_is_sent() {
     let (_hub, agent, mut desk) = office().await;
     for bad in ["", "file:///x", "dpe://h", "dpe://h/d?format=json", "dpe://h/d?", "dpe://h/d#x", "dpe:///d"] {
-        let outcome = agent.get_dpe("desk", bad, LIMIT).await;
+        let outcome = agent.resolve_dpe("desk", bad, LIMIT).await;
         assert!(matches!(outcome, Err(DpeError::Uri(_))), "{bad}: {outcome:?}");
         let outcome = agent.fetch_dpe("desk", bad, &FetchOptions::default()).await;
         assert!(matches!(outcome, Err(FetchError::Resolve(DpeError::Uri(_)))), "{bad}: {outcome:?}");

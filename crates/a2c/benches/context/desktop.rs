@@ -57,5 +57,5 @@ fn servers(hanging: usize) -> Value {
 }
 
 async fn shown(agent: &a2c_agent::Agent, computer: &str) -> usize {
-    agent.get_desktop(computer, DesktopQuery::default()).await.map_or(0, |windows| windows.len())
+    agent.desktop(computer, DesktopQuery::default()).await.map_or(0, |windows| windows.len())
 }

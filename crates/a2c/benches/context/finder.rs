@@ -36,7 +36,7 @@ async fn library(bench: &Bench, documents: usize) -> Desk {
     let begin = Instant::now();
     let desk = Desk::start(bench, &format!("library-{documents}"), &servers(documents / SERVERS));
     let found =
-        async || bench.agent.get_finder(&desk.name, FinderQuery::default()).await.map_or(0, |page| page.total_count);
+        async || bench.agent.finder(&desk.name, FinderQuery::default()).await.map_or(0, |page| page.total_count);
     while found().await < documents as u64 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -97,7 +97,7 @@ async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, lim
         let (agent, name) = (bench.agent.clone(), desk.name.clone());
         let round = many(asks, 1, move |_| {
             let (agent, name, query) = (agent.clone(), name.clone(), query.clone());
-            async move { agent.get_finder(&name, query).await.is_ok() }
+            async move { agent.finder(&name, query).await.is_ok() }
         });
         let round = round.await;
         round.print(what, 1);

@@ -62,7 +62,7 @@ async fn burst(bench: &Bench, bars: &mut Bars, desk: &Desk, heard: &mut broadcas
     };
     let (called, count) = tokio::join!(call, count);
     called.expect("it is called");
-    let seen = bench.agent.get_desktop(&desk.name, DesktopQuery::default()).await.expect("the Desktop");
+    let seen = bench.agent.desktop(&desk.name, DesktopQuery::default()).await.expect("the Desktop");
     // Each of the changes before was one, too.
     let last = format!("\n\n{}", CHANGES + BURST);
     let is_seen = seen.iter().all(|window| window.ends_with(&last));

@@ -38,7 +38,7 @@ impl<'a> Pages<'a> {
     }
 
     pub(super) async fn whole(self, agent: &Agent) -> Result<ExitCode> {
-        let mut pages = agent.document_pages(self.computer, self.uri, self.format);
+        let mut pages = agent.all_pages(self.computer, self.uri, self.format);
         let (mut out, mut is_first) = (Out::new(), true);
         while let Some(page) = pages.try_next().await.map_err(told)? {
             if self.format == Format::Json {

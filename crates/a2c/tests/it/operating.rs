@@ -59,7 +59,7 @@ async fn who_waits_for_a_server_that_is_taken_out_waits_no_longer() {
     let mute = server("mute", &stdio("sleep".as_ref(), &["600"]));
     within(stage.handle().add(mute)).await.unwrap();
     let agent = stage.agent.clone();
-    let waiting = tokio::spawn(async move { agent.read_resource_of("desk", "mute", "a://b").await });
+    let waiting = tokio::spawn(async move { agent.read_resource_from("desk", "mute", "a://b").await });
     // What is asked later is answered: the other request is there.
     stage.others_are_well().await;
     within(stage.handle().remove("mute")).await.unwrap();

@@ -86,7 +86,7 @@ impl Follower for Recorder {
     }
 
     async fn fetch_desktop(&self, agent: &Agent, computer: &str) -> Result<Vec<String>, RequestError> {
-        agent.get_desktop(computer, DesktopQuery { size: self.desktop_size, window: None }).await
+        agent.desktop(computer, DesktopQuery { size: self.desktop_size, window: None }).await
     }
 
     async fn computer_entered(&self, computer: &str) {

@@ -88,7 +88,7 @@ async fn a_whole_document_is_fetched_over_http_and_again_only_when_it_changed() 
     assert_eq!((&body["title"], &body["file_type"]), (&json!("Paged"), &json!("md")));
     assert_eq!((&body["page_count"], &body["pages"][0]["elements"][0]["element_id"]), (&json!(2), &json!("a")));
     assert!(fetched.resource.uri.starts_with("http://127.0.0.1:"), "{:?}", fetched.resource);
-    let again = stage.agent.get_dpe("desk", "dpe://docs/paged", PATIENCE).await.unwrap();
+    let again = stage.agent.resolve_dpe("desk", "dpe://docs/paged", PATIENCE).await.unwrap();
     assert_eq!(again.uri, fetched.resource.uri);
     let asked = &stage.counts("counts").await["asked"];
     assert_eq!(asked["read dpe://docs/paged"], 1, "the server was not asked again");
@@ -118,7 +118,7 @@ async fn documents_are_put_into_a_directory_and_external_ones_passed_through() {
     let fetched = stage.agent.fetch_dpe("desk", "dpe://docs/inline", &options).await.unwrap();
     assert_eq!(&fetched.body[..], br#"{"doc_ref": "inline", "pages": []}"#);
     assert!(fetched.resource.uri.starts_with("file:///"), "{:?}", fetched.resource);
-    let external = stage.agent.get_dpe("desk", "dpe://docs/external", PATIENCE).await.unwrap();
+    let external = stage.agent.resolve_dpe("desk", "dpe://docs/external", PATIENCE).await.unwrap();
     assert_eq!((external.uri.as_str(), external.size), ("https://example.com/report.json", Some(12)));
     assert_eq!(external.meta.unwrap()["etag"], "e1");
     // A document changes its file, and not its address.
@@ -162,7 +162,7 @@ async fn what_cannot_be_resolved_says_why() {
 async fn many_who_ask_at_once_share_one_resolution() {
     let listener = HttpListener::start(HttpOptions::default()).await.unwrap();
     let stage = publishing(&json!({"docs": every_kind()}), listener).await;
-    let asks = (0..20).map(|_| stage.agent.get_dpe("desk", "dpe://docs/paged", Duration::from_secs(60)));
+    let asks = (0..20).map(|_| stage.agent.resolve_dpe("desk", "dpe://docs/paged", Duration::from_secs(60)));
     let answers = futures_util::future::join_all(asks).await;
     let first = answers[0].as_ref().unwrap().uri.clone();
     assert!(answers.iter().all(|answer| answer.as_ref().unwrap().uri == first));

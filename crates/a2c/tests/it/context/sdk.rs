@@ -19,11 +19,11 @@ async fn a_document_is_read_level_by_level() {
     let stage = Stage::new(&json!({"sample": sample()})).await;
     let agent = &stage.agent;
     let found =
-        agent.get_finder("desk", FinderQuery { keywords: vec!["HAND".into()], ..Default::default() }).await.unwrap();
+        agent.finder("desk", FinderQuery { keywords: vec!["HAND".into()], ..Default::default() }).await.unwrap();
     assert_eq!((found.total_count, found.documents[0].uri.as_str()), (1, HANDBOOK));
     let metadata = agent.read_document_metadata("desk", HANDBOOK).await.unwrap();
     assert_eq!(metadata.page_count, 3);
-    let pages = agent.read_document_pages("desk", HANDBOOK, 0, 20).await.unwrap();
+    let pages = agent.read_page_index("desk", HANDBOOK, 0, 20).await.unwrap();
     assert_eq!(pages.pages.len(), 3);
     let PageContent::Elements(page) = agent.read_page("desk", HANDBOOK, 1, Format::Json).await.unwrap() else {
         panic!("JSON was asked for")
@@ -31,7 +31,7 @@ async fn a_document_is_read_level_by_level() {
     let element = agent.read_element("desk", HANDBOOK, &page.elements[0].element_id).await.unwrap();
     assert_eq!(element.content["text"], "The Desktop");
     let titles: Vec<_> = agent
-        .document_pages("desk", HANDBOOK, Format::Markdown)
+        .all_pages("desk", HANDBOOK, Format::Markdown)
         .map_ok(|page| page.title().map(ToOwned::to_owned))
         .try_collect()
         .await
