@@ -14,19 +14,15 @@ use a2c_protocol::{ErrorCode, Role, event};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cancel::CancelOnDrop;
 use crate::dpe::Web;
-use crate::news::News;
+use crate::events::{AgentEvent, AgentEvents, Publisher};
 use crate::traced::Traced;
 
 /// How much longer than the hub an Agent waits, so that the hub's own "timed out" still arrives.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How much news a subscriber may lag behind before it misses some (and is told so).
-const NEWS_CAPACITY: usize = 1024;
 
 /// An Agent, connected to a hub. Cheap to clone; the connection ends with the last clone.
 #[derive(Clone)]
@@ -40,7 +36,7 @@ struct Shared {
     link: Link,
     name: String,
     seat: Arc<Mutex<Option<Seat>>>,
-    news: broadcast::Sender<News>,
+    events: Publisher,
     /// Fetches documents; made when the first one is fetched.
     web: Web,
     /// Ends the task that reads the inbox.
@@ -51,12 +47,12 @@ impl Agent {
     /// Connects under a name; no office is joined yet.
     pub async fn connect(options: &LinkOptions, name: impl Into<String>) -> Result<Self, ConnectError> {
         let (link, inbox) = Link::connect(options, Role::Agent).await?;
-        let (news, _) = broadcast::channel(NEWS_CAPACITY);
+        let events = Publisher::new();
         let stop = CancellationToken::new();
         let seat = Arc::new(Mutex::new(None));
-        let reader = Reader { link: link.clone(), seat: seat.clone(), news: news.clone() };
+        let reader = Reader { link: link.clone(), seat: seat.clone(), events: events.clone() };
         tokio::spawn(stop.clone().run_until_cancelled_owned(reader.run(inbox)));
-        let shared = Shared { link, name: name.into(), seat, news, web: Web::default(), _reader: stop.drop_guard() };
+        let shared = Shared { link, name: name.into(), seat, events, web: Web::default(), _reader: stop.drop_guard() };
         Ok(Self { shared: Arc::new(shared), trace: None })
     }
 
@@ -85,7 +81,7 @@ impl Agent {
 
     /// Takes the Agent's seat in an office. After a lost connection it is taken again by itself.
     ///
-    /// Subscribe before joining: news starts here.
+    /// Subscribe before joining: the events of the office begin here.
     pub async fn join(&self, office: &str) -> Result<(), JoinError> {
         let seat = Seat { office: office.to_owned(), name: self.shared.name.clone() };
         self.shared.link.join(&seat).await?;
@@ -101,9 +97,9 @@ impl Agent {
         Ok(())
     }
 
-    /// Everything that is told from now on. A subscriber that lags far behind misses news and is told how much.
-    pub fn subscribe(&self) -> broadcast::Receiver<News> {
-        self.shared.news.subscribe()
+    /// Everything that happens from now on. A subscriber that lags far behind misses events and is told how many.
+    pub fn subscribe(&self) -> AgentEvents {
+        self.shared.events.subscribe()
     }
 
     /// Who is in the Agent's office, the Agent included.
@@ -211,7 +207,7 @@ impl Agent {
 struct Reader {
     link: Link,
     seat: Arc<Mutex<Option<Seat>>>,
-    news: broadcast::Sender<News>,
+    events: Publisher,
 }
 
 impl Reader {
@@ -221,8 +217,10 @@ impl Reader {
                 Incoming::Connected { reconnected: true, .. } => self.rejoin(),
                 Incoming::Connected { .. } => {}
                 Incoming::Event(event) => self.event(&event),
-                Incoming::Disconnected(reason) => self.tell(News::Disconnected { reason: reason.to_string() }),
-                Incoming::Closed(closed) => self.tell(News::Closed { reason: self.link.ended(closed).to_string() }),
+                Incoming::Disconnected(reason) => {
+                    self.events.publish(AgentEvent::Disconnected { cause: Arc::new(reason) });
+                }
+                Incoming::Closed(closed) => self.events.publish(AgentEvent::Closed { cause: self.link.ended(closed) }),
             }
         }
     }
@@ -230,42 +228,37 @@ impl Reader {
     fn event(&self, event: &Event) {
         let payload = event.payload.raw(0).map_or("null", |raw| raw.get());
         match Notification::decode(&event.name, payload) {
-            Some(Ok(notification)) => self.tell(News::Notification(notification)),
+            Some(Ok(notification)) => self.events.publish(AgentEvent::Notification(notification)),
             Some(Err(error)) => tracing::warn!(event = event.name, %error, "a notification of the wrong shape"),
             None => {
                 let payload = serde_json::from_str(payload).unwrap_or(Value::Null);
-                self.tell(News::Unknown { event: event.name.clone(), payload });
+                self.events.publish(AgentEvent::Unknown { event: event.name.clone(), payload });
             }
         }
     }
 
     fn rejoin(&self) {
         let seat = lock(&self.seat).clone();
-        let (link, news) = (self.link.clone(), self.news.clone());
+        let (link, events) = (self.link.clone(), self.events.clone());
         tokio::spawn(async move {
             let outcome = match &seat {
                 Some(seat) => link.rejoin(seat).await,
                 None => Ok(()),
             };
-            if let Some(told) = news_of(outcome) {
-                let _ = news.send(told);
+            if let Some(event) = after_rejoin(outcome) {
+                events.publish(event);
             }
         });
-    }
-
-    fn tell(&self, news: News) {
-        // Nobody listening is fine.
-        let _ = self.news.send(news);
     }
 }
 
 /// What came of taking the seat again, where that is known.
-fn news_of(rejoined: Result<(), JoinError>) -> Option<News> {
-    match rejoined {
-        Ok(()) => Some(News::Reconnected),
+fn after_rejoin(outcome: Result<(), JoinError>) -> Option<AgentEvent> {
+    match outcome {
+        Ok(()) => Some(AgentEvent::Reconnected),
         // The connection is lost again; the next one brings the next attempt.
         Err(JoinError::Request(RequestError::NotConnected | RequestError::Lost)) => None,
-        Err(error) => Some(News::SeatLost { reason: error.to_string() }),
+        Err(cause) => Some(AgentEvent::SeatLost { cause }),
     }
 }
 
@@ -273,7 +266,7 @@ fn lock(seat: &Mutex<Option<Seat>>) -> std::sync::MutexGuard<'_, Option<Seat>> {
     seat.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the tool may still run although nobody waits for it: we stopped waiting, or the hub did.
+/// Whether the tool may still run although its caller waits no longer: the Agent stopped waiting, or the hub did.
 fn gave_up(answer: &Result<CallToolResult, RequestError>) -> bool {
     match answer {
         Err(RequestError::Timeout(_)) => true,
@@ -303,11 +296,11 @@ mod tests {
 
     #[test]
     fn a_seat_is_not_lost_with_the_connection() {
-        assert!(matches!(news_of(Ok(())), Some(News::Reconnected)));
+        assert!(matches!(after_rejoin(Ok(())), Some(AgentEvent::Reconnected)));
         for lost in [RequestError::NotConnected, RequestError::Lost] {
-            assert!(news_of(Err(lost.into())).is_none());
+            assert!(after_rejoin(Err(lost.into())).is_none());
         }
-        let taken = JoinError::Refused("taken".into());
-        assert!(matches!(news_of(Err(taken)), Some(News::SeatLost { reason }) if reason == "taken"));
+        let taken = after_rejoin(Err(JoinError::OfficeFull("taken".into())));
+        assert!(matches!(taken, Some(AgentEvent::SeatLost { cause: JoinError::OfficeFull(_) })));
     }
 }

@@ -1,10 +1,10 @@
-//! Calls that nobody waits for any more are given up, on every path out of waiting.
+//! A call whose caller waits no longer is cancelled, on every path out of waiting.
 
 use a2c_link::Link;
 use a2c_protocol::event;
 use a2c_protocol::notification::ToolCallCancel;
 
-/// Gives a call up when it is dropped before its answer came: after a timeout, or with the future that waited.
+/// Cancels a call when it is dropped before the answer came: after a timeout, or with the future that waited.
 pub(crate) struct CancelOnDrop {
     waiting: Option<(Link, ToolCallCancel)>,
 }
@@ -27,7 +27,7 @@ impl Drop for CancelOnDrop {
         };
         runtime.spawn(async move {
             if let Err(error) = link.emit(event::TOOL_CALL_CANCEL, &cancel).await {
-                tracing::debug!(%error, "the call could not be given up");
+                tracing::debug!(%error, "the call could not be cancelled");
             }
         });
     }

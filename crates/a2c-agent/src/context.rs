@@ -15,6 +15,7 @@ use crate::paging::{self, PagingError};
 
 /// Which part of a Desktop is wanted; the default is all of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DesktopQuery {
     /// At most so many windows; zero and less give none.
     pub size: Option<i64>,
@@ -22,8 +23,21 @@ pub struct DesktopQuery {
     pub window: Option<String>,
 }
 
+impl DesktopQuery {
+    /// At most so many windows.
+    pub fn with_size(self, size: i64) -> Self {
+        Self { size: Some(size), ..self }
+    }
+
+    /// Only the window of this URI.
+    pub fn with_window(self, uri: impl Into<String>) -> Self {
+        Self { window: Some(uri.into()), ..self }
+    }
+}
+
 /// Which documents of a Finder are wanted; the default is the first page of all.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FinderQuery {
     /// Documents in whose title, keywords or summary any of these occurs; empty takes all.
     pub keywords: Vec<String>,
@@ -41,13 +55,36 @@ impl Default for FinderQuery {
     }
 }
 
+impl FinderQuery {
+    /// Also documents with one of these words.
+    pub fn with_keywords<K: Into<String>>(mut self, keywords: impl IntoIterator<Item = K>) -> Self {
+        self.keywords.extend(keywords.into_iter().map(Into::into));
+        self
+    }
+
+    /// Only documents of this type.
+    pub fn with_file_type(self, file_type: impl Into<String>) -> Self {
+        Self { file_type: Some(file_type.into()), ..self }
+    }
+
+    /// Skip so many documents.
+    pub fn with_offset(self, offset: u64) -> Self {
+        Self { offset, ..self }
+    }
+
+    /// At most so many documents at once.
+    pub fn with_limit(self, limit: u64) -> Self {
+        Self { limit, ..self }
+    }
+}
+
 impl Agent {
     /// The windows of a Computer as text, in the order in which they matter.
     ///
     /// ```no_run
     /// # use a2c_agent::{Agent, DesktopQuery};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// for window in agent.desktop("desk", DesktopQuery { size: Some(5), ..Default::default() }).await? {
+    /// for window in agent.desktop("desk", DesktopQuery::default().with_size(5)).await? {
     ///     println!("{window}\n");
     /// }
     /// # Ok(())
@@ -71,7 +108,7 @@ impl Agent {
     /// ```no_run
     /// # use a2c_agent::{Agent, FinderQuery};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// let reports = FinderQuery { keywords: vec!["report".into()], ..Default::default() };
+    /// let reports = FinderQuery::default().with_keywords(["report"]);
     /// let found = agent.finder("desk", reports).await?;
     /// println!("{} of {}", found.documents.len(), found.total_count);
     /// # Ok(())

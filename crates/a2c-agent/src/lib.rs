@@ -5,13 +5,13 @@
 //! ```no_run
 //! use std::time::Duration;
 //!
-//! use a2c_agent::{Agent, LinkOptions, News};
+//! use a2c_agent::{Agent, AgentEvent, LinkOptions};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut options = LinkOptions::new("http://127.0.0.1:7420");
 //! options.token = std::env::var("A2C_TOKEN").ok().map(Into::into);
 //! let agent = Agent::connect(&options, "assistant").await?;
-//! let mut news = agent.subscribe();
+//! let mut events = agent.subscribe();
 //! agent.join("demo").await?;
 //!
 //! for tool in agent.tools("desk").await? {
@@ -21,8 +21,13 @@
 //! let result = agent.call_tool("desk", "echo", arguments, Duration::from_secs(30)).await?;
 //! println!("{}", result.text());
 //!
-//! while let Ok(News::Notification(notification)) = news.recv().await {
-//!     println!("{notification:?}");
+//! while let Some(event) = events.recv().await {
+//!     match event {
+//!         AgentEvent::Notification(notification) => println!("{notification:?}"),
+//!         AgentEvent::Disconnected { cause } => println!("the connection was lost: {cause}"),
+//!         AgentEvent::Closed { .. } => break,
+//!         _ => {}
+//!     }
 //! }
 //! # Ok(())
 //! # }
@@ -44,8 +49,8 @@
 //! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
 //! use futures_util::TryStreamExt;
 //!
-//! let windows = agent.desktop("desk", DesktopQuery { size: Some(10), ..Default::default() }).await?;
-//! let reports = FinderQuery { keywords: vec!["report".into()], ..Default::default() };
+//! let windows = agent.desktop("desk", DesktopQuery::default().with_size(10)).await?;
+//! let reports = FinderQuery::default().with_keywords(["report"]);
 //! for document in agent.finder("desk", reports).await?.documents {
 //!     let mut pages = agent.all_pages("desk", &document.uri, Format::Markdown);
 //!     while let Some(page) = pages.try_next().await? {
@@ -79,7 +84,7 @@
 //! # use std::sync::Arc;
 //! # use a2c_agent::{Agent, FollowOptions, Parts};
 //! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-//! let options = FollowOptions { parts: Parts::TOOLS, ..Default::default() };
+//! let options = FollowOptions::default().with_parts(Parts::TOOLS);
 //! let office = agent.follow(Arc::new(()), options).await?;
 //! // Later: what "desk" offers now.
 //! let tools = office.tools("desk");
@@ -100,14 +105,14 @@ mod contents;
 mod context;
 mod documents;
 pub mod dpe;
+mod events;
 mod follow;
-mod news;
 mod paging;
 mod traced;
 
 pub use a2c_link::{
-    ClientCertificate, ConnectError, Distrust, JoinError, LinkOptions, Reconnect, RequestError, Secret, SocketError,
-    TlsFiles, Token, TokenFileError, Transport,
+    ClientCertificate, ConnectError, DisconnectReason, Distrust, Ended, JoinError, LinkOptions, Reconnect,
+    RequestError, Secret, SocketError, TlsFiles, Token, TokenFileError, Transport,
 };
 pub use a2c_protocol as protocol;
 pub use a2c_protocol::context::{A2cResource, DpeDocumentSummary, Resource};
@@ -123,8 +128,8 @@ pub use async_trait::async_trait;
 pub use context::{DesktopQuery, FinderQuery};
 pub use documents::{DocumentError, PageContent, RenderedPage};
 pub use dpe::{DpeError, FetchError, FetchFailure, FetchOptions, FetchedDpe, Files};
+pub use events::{AgentEvent, AgentEvents};
 pub use follow::{FollowOptions, Follower, Following, Part, Parts};
-pub use news::News;
 pub use paging::PagingError;
 
 /// The guide compiles as it is shown.

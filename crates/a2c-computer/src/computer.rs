@@ -324,12 +324,14 @@ impl Office {
                         return tracing::info!(office, name, "joined again");
                     }
                     // Somebody else may sit there now. A Computer without a seat is of no use: it keeps asking.
-                    Err(JoinError::Refused(reason)) => tracing::error!(office, name, reason, "the seat is taken"),
+                    Err(JoinError::Refused(reason)) => {
+                        tracing::error!(office, name, reason, "the hub refuses the seat")
+                    }
                     // The connection is lost again; the next one brings the next attempt.
                     Err(JoinError::Request(error @ (RequestError::Lost | RequestError::NotConnected))) => {
                         return tracing::debug!(%error, "could not join again");
                     }
-                    Err(JoinError::Request(error)) => {
+                    Err(error) => {
                         tracing::warn!(%error, "could not join again");
                         tokio::time::sleep(REJOIN_PAUSE).await;
                     }

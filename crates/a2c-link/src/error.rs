@@ -13,6 +13,7 @@ use crate::token::TokenFileError;
 
 /// Why no connection came about.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// The two sides speak incompatible versions; trying again does not help.
     #[error(
@@ -143,9 +144,13 @@ fn presentable(message: &str) -> String {
 }
 
 /// Why a seat was not had, or not given up.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum JoinError {
-    /// The hub said no.
+    /// The office has its one Agent already.
+    #[error("{0}")]
+    OfficeFull(String),
+    /// The hub refused for another reason.
     #[error("{0}")]
     Refused(String),
     /// The hub could not be asked.
@@ -153,8 +158,30 @@ pub enum JoinError {
     Request(#[from] RequestError),
 }
 
+impl JoinError {
+    /// A refusal that is only a text: the acknowledgement of the protocol has no code. This is the one place that reads the
+    /// text, in the words that the specification gives for a second Agent.
+    pub(crate) fn from_text(reason: String) -> Self {
+        if reason.to_lowercase().contains("already has an agent") {
+            Self::OfficeFull(reason)
+        } else {
+            Self::Refused(reason)
+        }
+    }
+}
+
+impl From<ErrorBody> for JoinError {
+    fn from(error: ErrorBody) -> Self {
+        match error.code {
+            ErrorCode::OfficeFull => Self::OfficeFull(error.message),
+            _ => Self::from_text(error.message),
+        }
+    }
+}
+
 /// Why a request has no answer to show.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum RequestError {
     /// The peer answered with an error.
     #[error(transparent)]
@@ -191,7 +218,7 @@ impl From<AnswerError> for RequestError {
     fn from(error: AnswerError) -> Self {
         match error {
             AnswerError::Refused(body) => Self::Refused(body),
-            AnswerError::WrongShape { .. } => Self::WrongShape(error.to_string()),
+            error => Self::WrongShape(error.to_string()),
         }
     }
 }
@@ -222,6 +249,16 @@ impl From<a2c_socketio::EmitError> for RequestError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_second_agent_is_told_apart_from_other_refusals() {
+        let text = |reason: &str| JoinError::from_text(reason.into());
+        assert!(matches!(text("Office 'o' already has an Agent: leave it"), JoinError::OfficeFull(_)));
+        assert!(matches!(text("the name is too long"), JoinError::Refused(_)));
+        let body = |code| JoinError::from(ErrorBody::new(code, "no"));
+        assert!(matches!(body(ErrorCode::OfficeFull), JoinError::OfficeFull(reason) if reason == "no"));
+        assert!(matches!(body(ErrorCode::Forbidden), JoinError::Refused(reason) if reason == "no"));
+    }
 
     #[test]
     fn the_number_in_front_of_a_refusal_says_its_kind() {

@@ -63,7 +63,9 @@ impl Link {
         let mut pause = Duration::from_millis(250);
         loop {
             match self.join(seat).await {
-                Err(JoinError::Refused(reason)) if tokio::time::Instant::now() + pause < give_up => {
+                Err(JoinError::OfficeFull(reason) | JoinError::Refused(reason))
+                    if tokio::time::Instant::now() + pause < give_up =>
+                {
                     tracing::debug!(reason, "seat still taken");
                 }
                 outcome => return outcome,
@@ -82,9 +84,9 @@ impl Link {
         let answer = self.call(event, request, HUB_LIMIT).await?;
         match (answer.get::<bool>(0), answer.get::<Option<String>>(1)) {
             (Ok(true), _) => Ok(()),
-            (Ok(false), Ok(Some(reason))) => Err(JoinError::Refused(reason)),
+            (Ok(false), Ok(Some(reason))) => Err(JoinError::from_text(reason)),
             _ => match answer.get::<ErrorBody>(0) {
-                Ok(error) => Err(JoinError::Refused(error.message)),
+                Ok(error) => Err(error.into()),
                 Err(_) => Err(JoinError::Refused("the hub refused without a reason".into())),
             },
         }

@@ -19,6 +19,7 @@ const CREDENTIALS: [&str; 3] = ["authorization", "x-api-key", "access_token"];
 
 /// Where the hub is and how it is reached.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LinkOptions {
     /// `http://` or `https://`, host and port.
     pub url: String,

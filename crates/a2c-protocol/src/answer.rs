@@ -9,6 +9,7 @@ use crate::error::ErrorBody;
 
 /// What an acknowledgement may be instead of the structure asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AnswerError {
     /// The peer answered with an error.
     #[error(transparent)]

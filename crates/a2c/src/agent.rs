@@ -192,11 +192,11 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
     let (link, office) = (args.hub.options()?, args.hub.office()?);
     let seated = async {
         let agent = Agent::connect(&link, &args.name).await.map_err(|error| args.hub.explain(&error))?;
-        let news = agent.subscribe();
+        let events = agent.subscribe();
         agent.join(office).await.map_err(|error| refusal::no_seat(office, error))?;
-        Ok::<_, anyhow::Error>((agent, news))
+        Ok::<_, anyhow::Error>((agent, events))
     };
-    let (agent, news) = tokio::select! {
+    let (agent, events) = tokio::select! {
         seated = seated => seated?,
         () = task.stopped() => return Ok(ExitCode::SUCCESS),
     };
@@ -207,9 +207,9 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
     let answer = match task {
         Task::Watch(watch) => {
             output::note(&format!("a2c: watching office '{office}'; Ctrl-C ends it"));
-            return closing(&agent, watch.run(news)).await;
+            return closing(&agent, watch.run(events)).await;
         }
-        Task::Browse(browse) => return closing(&agent, browse.run(&asking, news)).await,
+        Task::Browse(browse) => return closing(&agent, browse.run(&asking, events)).await,
         Task::Read(read) => return closing(&agent, read.whole(&asking)).await,
         Task::Pages(pages) => return closing(&agent, pages.whole(&asking)).await,
         Task::Find(finder) => return closing(&agent, finder.whole(&asking, args.json)).await,

@@ -14,6 +14,7 @@ use crate::Agent;
 
 /// What may be fetched, and how much of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FetchOptions {
     /// How long the Computer may take to make the document available.
     pub resolve_timeout: Duration,
@@ -30,6 +31,31 @@ pub struct FetchOptions {
 impl FetchOptions {
     /// The largest document that is fetched unless told otherwise: 64 MiB.
     pub const DEFAULT_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+    /// How long the Computer may take to make the document available.
+    pub fn with_resolve_timeout(self, resolve_timeout: Duration) -> Self {
+        Self { resolve_timeout, ..self }
+    }
+
+    /// How long fetching it may take.
+    pub fn with_fetch_timeout(self, fetch_timeout: Duration) -> Self {
+        Self { fetch_timeout, ..self }
+    }
+
+    /// How many bytes it may have.
+    pub fn with_max_bytes(self, max_bytes: u64) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// Which files may be read. Read at [`Files`] what this allows a Computer.
+    pub fn with_files(self, files: Files) -> Self {
+        Self { files, ..self }
+    }
+
+    /// Whether `http://` and `https://` may be fetched.
+    pub fn with_http(self, http: bool) -> Self {
+        Self { http, ..self }
+    }
 }
 
 impl Default for FetchOptions {
@@ -50,6 +76,7 @@ impl Default for FetchOptions {
 /// hostile, or has a hostile MCP server, could name a private key. So files are refused until you say which ones are
 /// meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Files {
     /// None.
     #[default]

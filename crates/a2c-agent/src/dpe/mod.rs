@@ -87,7 +87,7 @@ impl Agent {
     /// ```no_run
     /// # use a2c_agent::{Agent, FetchOptions, Files};
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// let options = FetchOptions { files: Files::Within(vec!["/var/lib/a2c/documents".into()]), ..Default::default() };
+    /// let options = FetchOptions::default().with_files(Files::Within(vec!["/var/lib/a2c/documents".into()]));
     /// let fetched = agent.fetch_dpe("desk", "dpe://com.example.docs/report", &options).await?;
     /// println!("{} pages", fetched.document()?.pages.len());
     /// # Ok(())

@@ -1,4 +1,4 @@
-//! One Computer that is followed: what is known of it, and the task that keeps it current.
+//! One Computer that is followed: what was last fetched of it, and the task that keeps it current.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,11 +13,11 @@ use super::{Inner, Part, Parts, longer, may_pass};
 /// A Computer of the office.
 pub(super) struct Computer {
     name: String,
-    known: Mutex<Known>,
+    last: Mutex<LastState>,
     tools: Notify,
     desktop: Notify,
     finder: Notify,
-    /// It left, or nobody follows any more.
+    /// It left, or following ended.
     stop: CancellationToken,
     /// The follower was told that it left.
     pub(super) gone: CancellationToken,
@@ -25,14 +25,14 @@ pub(super) struct Computer {
 
 /// What was fetched last.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct LastState {
     pub(super) tools: Option<Arc<[SmcpTool]>>,
     pub(super) desktop: Option<Arc<[String]>>,
     pub(super) finder: Option<Arc<GetFinderRet>>,
 }
 
-/// Something that was just fetched.
-enum Fresh {
+/// One part, just fetched.
+enum Fetched {
     Tools(Arc<[SmcpTool]>),
     Desktop(Arc<[String]>),
     Finder(Arc<GetFinderRet>),
@@ -43,14 +43,14 @@ impl Computer {
     pub(super) fn start(inner: &Arc<Inner>, name: &str, before: Option<CancellationToken>) -> Arc<Self> {
         let computer = Arc::new(Self {
             name: name.to_owned(),
-            known: Mutex::default(),
+            last: Mutex::default(),
             tools: Notify::new(),
             desktop: Notify::new(),
             finder: Notify::new(),
             stop: inner.stop.child_token(),
             gone: CancellationToken::new(),
         });
-        inner.tasks.spawn(computer.clone().live(inner.clone(), before));
+        inner.tasks.spawn(computer.clone().run(inner.clone(), before));
         computer
     }
 
@@ -60,20 +60,20 @@ impl Computer {
     }
 
     /// These parts are out of date.
-    pub(super) fn mark(&self, parts: Parts) {
+    pub(super) fn mark_stale(&self, parts: Parts) {
         for part in [Part::Tools, Part::Desktop, Part::Finder] {
             if parts.contains(part) {
-                // A mark that nobody waits for is kept, and a second one adds nothing to it: that is all of coalescing.
-                self.marks(part).notify_one();
+                // A mark that is not awaited is kept, and a second one adds nothing to it: bursts cost one request.
+                self.stale(part).notify_one();
             }
         }
     }
 
-    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn last(&self) -> MutexGuard<'_, LastState> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn marks(&self, part: Part) -> &Notify {
+    fn stale(&self, part: Part) -> &Notify {
         match part {
             Part::Tools => &self.tools,
             Part::Desktop => &self.desktop,
@@ -81,7 +81,7 @@ impl Computer {
         }
     }
 
-    async fn live(self: Arc<Self>, inner: Arc<Inner>, before: Option<CancellationToken>) {
+    async fn run(self: Arc<Self>, inner: Arc<Inner>, before: Option<CancellationToken>) {
         // Also where a method of the follower panics, the next Computer of this name must not wait for ever.
         let _gone = self.gone.clone().drop_guard();
         if let Some(before) = before {
@@ -114,7 +114,7 @@ impl Computer {
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return,
-                () = self.marks(part).notified() => {}
+                () = self.stale(part).notified() => {}
                 () = again => {}
             }
             let outcome = tokio::select! {
@@ -123,8 +123,8 @@ impl Computer {
                 outcome = self.fetch(inner, part) => outcome,
             };
             pause = match outcome {
-                Ok(fresh) => {
-                    self.take(inner, fresh).await;
+                Ok(fetched) => {
+                    self.store(inner, fetched).await;
                     None
                 }
                 Err(error) => {
@@ -135,28 +135,28 @@ impl Computer {
         }
     }
 
-    async fn fetch(&self, inner: &Inner, part: Part) -> Result<Fresh, RequestError> {
+    async fn fetch(&self, inner: &Inner, part: Part) -> Result<Fetched, RequestError> {
         let (follower, agent, name) = (&inner.follower, &inner.agent, &self.name);
         Ok(match part {
-            Part::Tools => Fresh::Tools(follower.fetch_tools(agent, name).await?.into()),
-            Part::Desktop => Fresh::Desktop(follower.fetch_desktop(agent, name).await?.into()),
-            Part::Finder => Fresh::Finder(Arc::new(follower.fetch_finder(agent, name).await?)),
+            Part::Tools => Fetched::Tools(follower.fetch_tools(agent, name).await?.into()),
+            Part::Desktop => Fetched::Desktop(follower.fetch_desktop(agent, name).await?.into()),
+            Part::Finder => Fetched::Finder(Arc::new(follower.fetch_finder(agent, name).await?)),
         })
     }
 
-    /// Remembers first, so that a follower that looks it up finds what it was told.
-    async fn take(&self, inner: &Inner, fresh: Fresh) {
-        match fresh {
-            Fresh::Tools(tools) => {
-                self.known().tools = Some(tools.clone());
+    /// Stores first, so that a follower that looks the part up finds what it is told.
+    async fn store(&self, inner: &Inner, fetched: Fetched) {
+        match fetched {
+            Fetched::Tools(tools) => {
+                self.last().tools = Some(tools.clone());
                 inner.follower.tools_changed(&self.name, &tools).await;
             }
-            Fresh::Desktop(windows) => {
-                self.known().desktop = Some(windows.clone());
+            Fetched::Desktop(windows) => {
+                self.last().desktop = Some(windows.clone());
                 inner.follower.desktop_changed(&self.name, &windows).await;
             }
-            Fresh::Finder(finder) => {
-                self.known().finder = Some(finder.clone());
+            Fetched::Finder(finder) => {
+                self.last().finder = Some(finder.clone());
                 inner.follower.finder_changed(&self.name, &finder).await;
             }
         }

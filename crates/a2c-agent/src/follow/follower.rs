@@ -12,6 +12,7 @@ use crate::{Agent, DesktopQuery, FinderQuery};
 
 /// One of the things that are kept current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Part {
     /// The tools of a Computer.
     Tools,
@@ -23,6 +24,7 @@ pub enum Part {
 
 /// A choice of parts; `|` joins two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Parts {
     /// The tools of a Computer.
     pub tools: bool,
@@ -68,7 +70,7 @@ impl BitOr for Parts {
 
 /// What happens while an office is followed. Every method has the default of the protocol and can be replaced.
 ///
-/// [`notified`](Self::notified) and the methods that begin with `after_` are called while news is read: they must return
+/// [`notified`](Self::notified) and the methods that begin with `after_` are called while events are read: they must return
 /// at once. The others run in the task of their Computer, where each may take its time: meanwhile the same part of the
 /// same Computer is not refreshed, and nothing else waits. For one Computer `computer_entered` comes first and
 /// `computer_left` last.
@@ -77,7 +79,7 @@ pub trait Follower: Send + Sync + 'static {
     /// The hub told something about the office; nothing was refreshed yet.
     fn notified(&self, _notification: &Notification) {}
 
-    /// What to refresh when a Computer came, and when it is still there after the connection was lost or news was missed.
+    /// What to refresh when a Computer came, and when it is still there after the connection was lost or events were missed.
     fn after_enter(&self, _computer: &str) -> Parts {
         Parts::ALL
     }
@@ -138,5 +140,5 @@ pub trait Follower: Send + Sync + 'static {
     }
 }
 
-/// For those who only look things up.
+/// For programs that only look things up.
 impl Follower for () {}

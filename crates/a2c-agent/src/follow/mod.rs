@@ -1,14 +1,14 @@
 //! Following an office: what its Computers offer, kept current.
 //!
-//! How it flows: `office` reads the news of the Agent, tells the [`Follower`] at once, and marks what is out of date;
-//! it never waits for a Computer. Each Computer has a task of its own (`computer`), in which each [`Part`] that is
-//! followed is refreshed one request at a time: what is marked while a request runs is asked once more, however often it
-//! was marked. So the last state is always seen, bursts cost two requests, and a Computer that does not answer delays
-//! nobody else.
+//! How it flows: `members` reads the events of the Agent, tells the [`Follower`] at once, and marks the parts that are out
+//! of date; it never waits for a Computer. Each Computer has a task of its own (`computer`), in which each [`Part`] that
+//! is followed is refreshed one request at a time: a part that is marked while its request runs is asked for once more,
+//! however often it was marked. So the last state is always seen, bursts cost two requests, and a Computer that does not
+//! answer delays no other.
 
 mod computer;
 mod follower;
-mod office;
+mod members;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,21 +24,34 @@ use tokio_util::task::TaskTracker;
 use crate::Agent;
 use computer::Computer;
 pub use follower::{Follower, Part, Parts};
-use office::Office;
+use members::MemberTracker;
 
 /// What is followed, and how.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FollowOptions {
     /// What is kept current. Nothing else is ever asked for.
     pub parts: Parts,
     /// How long to wait before a refresh that failed is tried again; twice as long after each further failure, a minute
-    /// at most. News of the Computer ends the pause.
+    /// at most. A notification of the Computer ends the pause.
     pub retry: Duration,
 }
 
 impl Default for FollowOptions {
     fn default() -> Self {
         Self { parts: Parts::ALL, retry: Duration::from_secs(1) }
+    }
+}
+
+impl FollowOptions {
+    /// What is kept current.
+    pub fn with_parts(self, parts: Parts) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// How long to wait before a refresh that failed is tried again.
+    pub fn with_retry(self, retry: Duration) -> Self {
+        Self { retry, ..self }
     }
 }
 
@@ -60,10 +73,11 @@ struct Inner {
 
 impl Agent {
     /// Follows the office that the Agent has joined: fetches what its Computers offer, and fetches it again when they say
-    /// that it changed, when the connection was lost, and when news was missed.
+    /// that it changed, when the connection was lost, and when events were missed.
     ///
     /// `follower` is told; use `Arc::new(())` if you only want to look things up. This returns when the members of the
-    /// office are known; what they offer comes in as they answer. An Agent that changes its office has to follow anew.
+    /// office are known; what they offer comes in as they answer. An Agent that changes its office calls this
+    /// again.
     ///
     /// ```no_run
     /// # use std::sync::Arc;
@@ -79,7 +93,7 @@ impl Agent {
     /// }
     ///
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// let options = FollowOptions { parts: Parts::TOOLS | Parts::DESKTOP, ..Default::default() };
+    /// let options = FollowOptions::default().with_parts(Parts::TOOLS | Parts::DESKTOP);
     /// let office = agent.follow(Arc::new(Prompt), options).await?;
     /// for computer in office.computers() {
     ///     println!("{computer}: {:?}", office.desktop(&computer));
@@ -93,8 +107,8 @@ impl Agent {
         follower: Arc<impl Follower>,
         options: FollowOptions,
     ) -> Result<Following, RequestError> {
-        // News first, then the members: who comes in between is told twice rather than missed.
-        let news = self.subscribe();
+        // Events first, then the members: a Computer that comes in between is told twice rather than missed.
+        let events = self.subscribe();
         let members = self.members().await?;
         let stop = CancellationToken::new();
         let inner = Arc::new(Inner {
@@ -105,9 +119,9 @@ impl Agent {
             tasks: TaskTracker::new(),
             stop: stop.clone(),
         });
-        let mut office = Office::new(inner.clone(), news);
-        office.roll_called(&members);
-        inner.tasks.spawn(office.run());
+        let mut tracker = MemberTracker::new(inner.clone(), events);
+        tracker.set_members(&members);
+        inner.tasks.spawn(tracker.run());
         Ok(Following { inner, _stop: stop.drop_guard() })
     }
 }
@@ -120,17 +134,17 @@ impl Following {
 
     /// The tools of a Computer, as last fetched.
     pub fn tools(&self, computer: &str) -> Option<Arc<[SmcpTool]>> {
-        self.inner.computers().get(computer)?.known().tools.clone()
+        self.inner.computers().get(computer)?.last().tools.clone()
     }
 
     /// The Desktop of a Computer, as last fetched.
     pub fn desktop(&self, computer: &str) -> Option<Arc<[String]>> {
-        self.inner.computers().get(computer)?.known().desktop.clone()
+        self.inner.computers().get(computer)?.last().desktop.clone()
     }
 
     /// The first page of the Finder of a Computer, as last fetched.
     pub fn finder(&self, computer: &str) -> Option<Arc<GetFinderRet>> {
-        self.inner.computers().get(computer)?.known().finder.clone()
+        self.inner.computers().get(computer)?.last().finder.clone()
     }
 
     /// Ends it, and waits until no method of the follower runs any more. Not to be awaited by one of them.
@@ -147,7 +161,7 @@ impl Inner {
     }
 }
 
-/// Whether asking again later may help. A lost connection is no matter of time: news tells when it is back.
+/// Whether asking again later may help. A lost connection is no matter of time: an event tells when it is back.
 fn may_pass(error: &RequestError) -> bool {
     match error {
         RequestError::Timeout(_) | RequestError::Congested => true,

@@ -21,9 +21,9 @@ async fn a_desktop_is_asked_for_as_wanted() {
     let (_hub, agent, mut desk) = office().await;
     for (query, expected) in [
         (DesktopQuery::default(), json!({})),
-        (DesktopQuery { size: Some(-3), window: None }, json!({"desktop_size": -3})),
+        (DesktopQuery::default().with_size(-3), json!({"desktop_size": -3})),
         (
-            DesktopQuery { size: Some(2), window: Some("window://h/a%2Fb".into()) },
+            DesktopQuery::default().with_size(2).with_window("window://h/a%2Fb"),
             json!({"desktop_size": 2, "window": "window://h/a%2Fb"}),
         ),
     ] {
@@ -45,10 +45,7 @@ fn summary(name: &str) -> Value {
 #[tokio::test]
 async fn a_finder_is_asked_for_as_wanted() {
     let (_hub, agent, mut desk) = office().await;
-    let all =
-        FinderQuery {
-            keywords: vec!["年报".into(), "b".into()], file_type: Some("xlsx".into()), offset: 40, limit: 7
-        };
+    let all = FinderQuery::default().with_keywords(["年报", "b"]).with_file_type("xlsx").with_offset(40).with_limit(7);
     for (query, expected) in [
         (FinderQuery::default(), json!({"offset": 0, "limit": 20})),
         (all, json!({"keywords": ["年报", "b"], "file_type": "xlsx", "offset": 40, "limit": 7})),
@@ -72,7 +69,7 @@ async fn all_documents_come_page_by_page() {
         let page: Vec<Value> = (offset..(offset + limit).min(7)).map(|n| summary(&n.to_string())).collect();
         json!({"documents": page, "total_count": 7})
     });
-    let query = FinderQuery { offset: 1, limit: 3, keywords: vec!["k".into()], ..Default::default() };
+    let query = FinderQuery::default().with_offset(1).with_limit(3).with_keywords(["k"]);
     let documents: Vec<_> = agent.all_documents("desk", query).map_ok(|d| d.doc_ref).try_collect().await.unwrap();
     assert_eq!(documents, ["1", "2", "3", "4", "5", "6"]);
     for offset in [1, 4] {

@@ -156,7 +156,7 @@ async fn an_answer_that_says_it_is_over_is_not_tried_the_first_time() {
 async fn no_more_is_read_than_allowed() {
     let (_hub, agent, mut desk) = office().await;
     let web = Web::start().await;
-    let options = FetchOptions { max_bytes: 5000, ..Default::default() };
+    let options = FetchOptions::default().with_max_bytes(5000);
     let mut outcome = async |answer: Value| fetch(&agent, &mut desk, &options, &[answer]).await;
     assert_eq!(outcome(at(&format!("{}/bytes/5000", web.url))).await.unwrap().body.len(), 5000);
     for path in ["bytes/5001", "flood"] {
@@ -173,7 +173,7 @@ async fn no_more_is_read_than_allowed() {
 #[tokio::test]
 async fn redirects_are_followed_a_few_times_and_only_to_where_documents_are() {
     let (_hub, agent, mut desk) = office().await;
-    let (web, options) = (Web::start().await, FetchOptions { files: Files::Anywhere, ..Default::default() });
+    let (web, options) = (Web::start().await, FetchOptions::default().with_files(Files::Anywhere));
     let mut outcome =
         async |path: &str| fetch(&agent, &mut desk, &options, &[at(&format!("{}/{path}", web.url))]).await;
     assert_eq!(outcome("hops/4").await.unwrap().body, DOCUMENT);
@@ -206,7 +206,7 @@ async fn what_is_not_fetched_here_is_named_and_handed_back() {
     for bad in ["", "no/scheme", "http://user:pass@127.0.0.1/", "http://169.254.169.254/"] {
         assert!(matches!(outcome(&options, bad).await, FetchFailure::Uri { .. }), "{bad}");
     }
-    let no_web = FetchOptions { http: false, ..Default::default() };
+    let no_web = FetchOptions::default().with_http(false);
     for (options, uri) in
         [(&no_web, "http://127.0.0.1/"), (&no_web, "https://127.0.0.1/"), (&options, "file:///etc/hostname")]
     {
@@ -234,7 +234,7 @@ async fn a_server_that_is_not_there_or_silent_is_an_error_without_the_url() {
     assert!(!told.contains("hush"), "{told}");
     assert!(matches!(error, FetchError::Fetch { failure: FetchFailure::Http(_), .. }), "{error:?}");
 
-    let hasty = FetchOptions { fetch_timeout: Duration::from_millis(50), ..Default::default() };
+    let hasty = FetchOptions::default().with_fetch_timeout(Duration::from_millis(50));
     let outcome = fetch(&agent, &mut desk, &hasty, &[at(&format!("{}/silence", web.url))]).await;
     assert!(matches!(failure(outcome), FetchFailure::Timeout(_)));
 }
@@ -257,8 +257,8 @@ async fn files_are_read_where_that_is_allowed() {
     std::fs::write(outside.join("secret"), "s").unwrap();
     std::fs::create_dir(inside.join("sub")).unwrap();
     std::os::unix::fs::symlink(outside.join("secret"), inside.join("link")).unwrap();
-    let within_it = FetchOptions { files: Files::Within(vec![inside.clone()]), ..Default::default() };
-    let anywhere = FetchOptions { files: Files::Anywhere, ..Default::default() };
+    let within_it = FetchOptions::default().with_files(Files::Within(vec![inside.clone()]));
+    let anywhere = FetchOptions::default().with_files(Files::Anywhere);
 
     for options in [&within_it, &anywhere] {
         for uri in [file_uri(&document), file_uri(&document).replace("file://", "file://localhost")] {
@@ -272,7 +272,7 @@ async fn files_are_read_where_that_is_allowed() {
     for out in [file_uri(&outside.join("secret")), file_uri(&inside.join("link")), climbing] {
         assert!(matches!(outcome(&within_it, &out).await, FetchFailure::Outside), "{out}");
     }
-    let none = FetchOptions { files: Files::Within(vec![root.path().join("nowhere")]), ..Default::default() };
+    let none = FetchOptions::default().with_files(Files::Within(vec![root.path().join("nowhere")]));
     assert!(matches!(outcome(&none, &file_uri(&document)).await, FetchFailure::Outside));
     assert!(matches!(outcome(&anywhere, &file_uri(&inside.join("sub"))).await, FetchFailure::NotAFile));
     for elsewhere in [
@@ -282,9 +282,9 @@ async fn files_are_read_where_that_is_allowed() {
     ] {
         assert!(matches!(outcome(&anywhere, &elsewhere).await, FetchFailure::Uri { .. }), "{elsewhere}");
     }
-    let small = FetchOptions { max_bytes: DOCUMENT.len() as u64 - 1, ..anywhere.clone() };
+    let small = anywhere.clone().with_max_bytes(DOCUMENT.len() as u64 - 1);
     assert!(matches!(outcome(&small, &file_uri(&document)).await, FetchFailure::TooLarge { .. }));
-    let exact = FetchOptions { max_bytes: DOCUMENT.len() as u64, ..anywhere };
+    let exact = anywhere.with_max_bytes(DOCUMENT.len() as u64);
     fetch(&agent, &mut desk, &exact, &[at(&file_uri(&document))]).await.unwrap();
 }
 
@@ -293,7 +293,7 @@ async fn a_file_that_is_gone_is_asked_for_once_more() {
     let (_hub, agent, mut desk) = office().await;
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("new"), DOCUMENT).unwrap();
-    let options = FetchOptions { files: Files::Within(vec![dir.path().to_owned()]), ..Default::default() };
+    let options = FetchOptions::default().with_files(Files::Within(vec![dir.path().to_owned()]));
     let (old, new) = (at(&file_uri(&dir.path().join("old"))), at(&file_uri(&dir.path().join("new"))));
     assert_eq!(fetch(&agent, &mut desk, &options, &[old.clone(), new]).await.unwrap().body, DOCUMENT);
     let outcome = failure(fetch(&agent, &mut desk, &options, &[old.clone(), old]).await);
@@ -308,7 +308,7 @@ async fn a_pipe_is_no_document() {
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    let options = FetchOptions { files: Files::Within(vec![dir.path().to_owned()]), ..Default::default() };
+    let options = FetchOptions::default().with_files(Files::Within(vec![dir.path().to_owned()]));
     let outcome = fetch(&agent, &mut desk, &options, &[at(&file_uri(&pipe))]).await;
     assert!(matches!(failure(outcome), FetchFailure::NotAFile));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_agent::{Agent, FollowOptions, Following, LinkOptions, News, Part, Parts, RequestError};
+use a2c_agent::{Agent, AgentEvent, FollowOptions, Following, LinkOptions, Part, Parts, RequestError};
 use a2c_protocol::event;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -14,7 +14,7 @@ use crate::office::recorder::{Heard, Recorder};
 use crate::office::{Asked, Computer, agent, error, hub, next, office, within};
 
 fn only(parts: Parts) -> FollowOptions {
-    FollowOptions { parts, retry: Duration::from_millis(10) }
+    FollowOptions::default().with_parts(parts).with_retry(Duration::from_millis(10))
 }
 
 /// Follows with a recorder as it is by default.
@@ -245,13 +245,13 @@ async fn after_a_lost_connection_the_whole_office_is_looked_at_again() {
     let proxy = Proxy::to(&hub).await;
     let agent = Agent::connect(&LinkOptions::new(&proxy.url), "a").await.unwrap();
     agent.join("o").await.unwrap();
-    let mut news = agent.subscribe();
+    let mut events = agent.subscribe();
     let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
     stays.asked(event::GET_DESKTOP).await.answer(desktop("before")).await;
     while hear(&mut heard).await != seen("stays", "before") {}
 
     proxy.cut();
-    assert!(matches!(next(&mut news).await, News::Disconnected { .. }));
+    assert!(matches!(next(&mut events).await, AgentEvent::Disconnected { .. }));
     // Whether the Agent hears of these or not depends on when it is back; what it knows in the end does not.
     goes.leave().await;
     let mut comes = Computer::join(&hub, "comes").await;
@@ -269,7 +269,7 @@ async fn after_a_lost_connection_the_whole_office_is_looked_at_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn news_that_was_missed_is_made_up_for() {
     let (hub, agent, mut desk) = office().await;
-    let mut news = agent.subscribe();
+    let mut events = agent.subscribe();
     let (mut recorder, mut heard) = Recorder::new();
     let (release, gate) = std::sync::mpsc::channel();
     recorder.gate = Some(gate.into());
@@ -280,12 +280,12 @@ async fn news_that_was_missed_is_made_up_for() {
 
     // The follower holds the first news until more came than is kept.
     desk.tell(event::UPDATE_FINDER).await;
-    next(&mut news).await;
+    next(&mut events).await;
     let mut missed = Computer::join(&hub, "missed").await;
-    next(&mut news).await;
+    next(&mut events).await;
     for _ in 0..1100 {
         desk.tell(event::UPDATE_FINDER).await;
-        next(&mut news).await;
+        next(&mut events).await;
     }
     drop(release);
     missed.asked(event::GET_DESKTOP).await.answer(desktop("found")).await;

@@ -72,12 +72,9 @@ async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, lim
         base / MIB
     );
 
-    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let filter = |keywords: &[&str], kind: Option<&str>, offset: u64| FinderQuery {
-        keywords: words(keywords),
-        file_type: kind.map(ToOwned::to_owned),
-        offset,
-        ..FinderQuery::default()
+    let filter = |keywords: &[&str], kind: Option<&str>, offset: u64| {
+        let query = FinderQuery::default().with_keywords(keywords.iter().copied()).with_offset(offset);
+        kind.into_iter().fold(query, FinderQuery::with_file_type)
     };
     let deep = documents as u64 - 100;
     let filters = [

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use a2c_agent::{DesktopQuery, News};
+use a2c_agent::{AgentEvent, AgentEvents, DesktopQuery};
 use a2c_protocol::notification::Notification;
 use serde_json::json;
-use tokio::sync::broadcast;
 
 use crate::Bench;
 use crate::bars::Bars;
@@ -46,17 +45,17 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
 }
 
 /// A thousand changes at once: how many are announced in the second that follows, and whether the last one is seen.
-async fn burst(bench: &Bench, bars: &mut Bars, desk: &Desk, heard: &mut broadcast::Receiver<News>) {
+async fn burst(bench: &Bench, bars: &mut Bars, desk: &Desk, heard: &mut AgentEvents) {
     tokio::time::sleep(PAUSE).await;
     drain(heard);
     let begin = Instant::now();
     let call = bench.agent.call_tool(&desk.name, "w_touch", json!({ "times": BURST }), Duration::from_secs(10));
     let count = async {
         let mut count = 0;
-        while let Ok(news) =
+        while let Ok(event) =
             tokio::time::timeout(Duration::from_secs(1).saturating_sub(begin.elapsed()), heard.recv()).await
         {
-            count += u32::from(is_update(&news.expect("the agent lives")));
+            count += u32::from(is_update(&event.expect("the agent lives")));
         }
         count
     };
@@ -78,10 +77,10 @@ async fn burst(bench: &Bench, bars: &mut Bars, desk: &Desk, heard: &mut broadcas
     );
 }
 
-fn drain(heard: &mut broadcast::Receiver<News>) {
-    while heard.try_recv().is_ok() {}
+fn drain(heard: &mut AgentEvents) {
+    while heard.try_recv().is_some() {}
 }
 
-fn is_update(news: &News) -> bool {
-    matches!(news, News::Notification(Notification::UpdateDesktop(_) | Notification::UpdateFinder(_)))
+fn is_update(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::Notification(Notification::UpdateDesktop(_) | Notification::UpdateFinder(_)))
 }

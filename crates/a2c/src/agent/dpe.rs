@@ -46,7 +46,7 @@ pub(super) struct Fetch<'a> {
 impl Fetch<'_> {
     pub(super) async fn run(&self, agent: &Agent) -> Result<ExitCode> {
         let files = if self.files.is_empty() { Files::Refused } else { Files::Within(self.files.to_vec()) };
-        let mut options = FetchOptions { files, ..FetchOptions::default() };
+        let mut options = FetchOptions::default().with_files(files);
         options.resolve_timeout = self.timeout.map_or(options.resolve_timeout, Duration::from_secs);
         let fetched = agent.fetch_dpe(self.computer, self.uri, &options).await.map_err(|error| match error {
             // What is refused is told as everywhere else.

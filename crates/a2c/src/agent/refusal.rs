@@ -1,6 +1,6 @@
 //! What people can do about a refusal. Scripts get it as it was sent.
 
-use a2c_agent::{JoinError, RequestError};
+use a2c_agent::JoinError;
 use a2c_protocol::ErrorCode;
 use a2c_protocol::error::ErrorBody;
 use anyhow::{Error, anyhow};
@@ -35,14 +35,9 @@ fn hint(refusal: &ErrorBody) -> Option<String> {
     })
 }
 
-/// Why the seat was not to be had. Hubs refuse it in words, or with a code.
+/// Why the Agent could not join.
 pub(super) fn no_seat(office: &str, error: JoinError) -> Error {
-    let is_taken = match &error {
-        JoinError::Refused(why) => why.to_lowercase().contains("already has an agent"),
-        JoinError::Request(RequestError::Refused(refusal)) => refusal.code == ErrorCode::OfficeFull,
-        JoinError::Request(_) => false,
-    };
-    if is_taken {
+    if matches!(error, JoinError::OfficeFull(_)) {
         return anyhow!(
             "cannot join office '{office}': {error} (an open `a2c agent watch` or `browse` occupies the seat; the owner's \
              `a2c computer call` works beside it)"
@@ -53,6 +48,8 @@ pub(super) fn no_seat(office: &str, error: JoinError) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use a2c_agent::RequestError;
+
     use super::*;
 
     #[test]
@@ -77,10 +74,8 @@ mod tests {
     #[test]
     fn who_holds_the_seat_is_told() {
         let hint = "`a2c computer call` works beside it";
-        let full = ErrorBody::new(ErrorCode::OfficeFull, "it is full");
         for (error, is_hinted) in [
-            (JoinError::Refused("office 'o' already has an agent".into()), true),
-            (JoinError::Request(RequestError::Refused(full)), true),
+            (JoinError::OfficeFull("office 'o' already has an agent".into()), true),
             (JoinError::Refused("the name is too long".into()), false),
             (JoinError::Request(RequestError::NotConnected), false),
         ] {

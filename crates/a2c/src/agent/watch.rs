@@ -6,14 +6,12 @@ use std::io::{IsTerminal as _, Write as _};
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use a2c_agent::News;
+use a2c_agent::{AgentEvent, AgentEvents};
 use a2c_protocol::event;
 use a2c_protocol::notification::Notification;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::{output, stop};
 
@@ -32,44 +30,47 @@ impl Watch {
         Ok(Self { left: count, as_json, stop: Box::pin(stop) })
     }
 
-    pub(super) async fn run(mut self, mut news: Receiver<News>) -> Result<ExitCode> {
+    pub(super) async fn run(mut self, mut events: AgentEvents) -> Result<ExitCode> {
         let reader_gone = output::reader_gone();
         tokio::pin!(reader_gone);
         while self.left != Some(0) {
-            let heard = tokio::select! {
-                heard = news.recv() => heard,
+            let event = tokio::select! {
+                event = events.recv() => event,
                 () = &mut self.stop => break,
                 () = &mut reader_gone => break,
             };
-            match heard {
-                Ok(news) => self.tell(news)?,
-                Err(RecvError::Lagged(missed)) => output::note(&format!("a2c: {missed} notifications were missed")),
-                Err(RecvError::Closed) => break,
+            match event {
+                Some(event) => self.tell(event)?,
+                None => break,
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn tell(&mut self, news: News) -> Result<()> {
-        let happening = match news {
-            News::Notification(notification) => Happening::of(&notification),
-            News::Unknown { event, payload } => Happening { event, data: payload },
-            News::Disconnected { reason } => {
-                output::note(&format!("a2c: the connection to the hub is lost: {reason}"));
+    fn tell(&mut self, event: AgentEvent) -> Result<()> {
+        let notification = match event {
+            AgentEvent::Notification(notification) => Notified::of(&notification),
+            AgentEvent::Unknown { event, payload } => Notified { event, data: payload },
+            AgentEvent::Missed { count } => {
+                output::note(&format!("a2c: {count} notifications were missed"));
                 return Ok(());
             }
-            News::Reconnected => {
+            AgentEvent::Disconnected { cause } => {
+                output::note(&format!("a2c: the connection to the hub is lost: {cause}"));
+                return Ok(());
+            }
+            AgentEvent::Reconnected => {
                 output::note("a2c: the connection to the hub is back; what happened in between is not known");
                 return Ok(());
             }
-            News::SeatLost { reason } => bail!("the seat in the office is lost: {reason}"),
-            News::Closed { reason } => bail!("the connection to the hub is over: {reason}"),
+            AgentEvent::SeatLost { cause } => bail!("the seat in the office is lost: {cause}"),
+            AgentEvent::Closed { cause } => bail!("the connection to the hub is over: {cause}"),
             _ => return Ok(()),
         };
         self.left = self.left.map(|left| left - 1);
         let line = match self.as_json {
-            true => serde_json::to_string(&happening)?,
-            false => happening.line(),
+            true => serde_json::to_string(&notification)?,
+            false => notification.line(),
         };
         let mut stdout = std::io::stdout().lock();
         writeln!(stdout, "{line}").and_then(|()| stdout.flush()).context("cannot write to standard output")
@@ -78,12 +79,12 @@ impl Watch {
 
 /// A notification as it travels.
 #[derive(Serialize)]
-struct Happening {
+struct Notified {
     event: String,
     data: Value,
 }
 
-impl Happening {
+impl Notified {
     fn of(notification: &Notification) -> Self {
         let (event, data) = match notification {
             Notification::EnterOffice(change) => (event::NOTIFY_ENTER_OFFICE, json!(change)),
@@ -135,7 +136,7 @@ mod tests {
     use a2c_protocol::notification::{ComputerUpdate, OfficeChange, ToolCallCancel};
 
     #[test]
-    fn a_happening_is_what_travelled() {
+    fn a_notification_is_printed_as_it_travelled() {
         let update = ComputerUpdate { computer: "desk".into() };
         let came = OfficeChange { office_id: "o".into(), computer: None, agent: Some("a".into()) };
         let cancel = ToolCallCancel { agent: "a".into(), req_id: "1".into() };
@@ -156,12 +157,12 @@ mod tests {
                 "  Agent a gave up a call",
             ),
         ] {
-            let happening = Happening::of(&notification);
+            let notified = Notified::of(&notification);
             let expected: Value = serde_json::from_str(json).unwrap();
-            assert_eq!(serde_json::to_value(&happening).unwrap(), expected);
-            assert!(happening.line().ends_with(who), "{}", happening.line());
+            assert_eq!(serde_json::to_value(&notified).unwrap(), expected);
+            assert!(notified.line().ends_with(who), "{}", notified.line());
         }
-        let strange = Happening { event: "notify:x\ny".into(), data: json!({"computer": "a\nb"}) };
+        let strange = Notified { event: "notify:x\ny".into(), data: json!({"computer": "a\nb"}) };
         assert_eq!(strange.line().lines().count(), 1);
     }
 }

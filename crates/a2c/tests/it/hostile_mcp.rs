@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2c_agent::{Agent, News};
+use a2c_agent::{Agent, AgentEvent};
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, ServerState};
 use a2c_hub::{Hub, HubConfig};
@@ -162,7 +162,7 @@ async fn a_storm_of_changes_is_one_change() {
     let mut told = 0;
     loop {
         let heard = tokio::time::timeout(PATIENCE, news.recv()).await.expect("news").expect("the agent lives");
-        if matches!(heard, News::Notification(Notification::UpdateToolList(_))) {
+        if matches!(heard, AgentEvent::Notification(Notification::UpdateToolList(_))) {
             told += 1;
             if stage.agent.tools("desk").await.unwrap().iter().any(|t| t.name == "after") {
                 break;

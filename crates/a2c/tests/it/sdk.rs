@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2c_agent::{Agent, News, RequestError};
+use a2c_agent::{Agent, AgentEvent, AgentEvents, RequestError};
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, StartError, Transport};
 use a2c_hub::{Hub, HubConfig};
@@ -12,7 +12,6 @@ use a2c_protocol::seconds::Seconds;
 use a2c_protocol::tool::{CallToolResult, ToolCallReq};
 use a2c_protocol::{ErrorCode, Role, Version, event};
 use serde_json::{Map, Value, json};
-use tokio::sync::broadcast;
 
 /// Long enough for a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,19 +37,27 @@ fn seat(name: &str) -> Seat {
     Seat { office: "o".into(), name: name.into() }
 }
 
-async fn start_agent(hub: &Hub) -> (Agent, broadcast::Receiver<News>) {
+async fn start_agent(hub: &Hub) -> (Agent, AgentEvents) {
     let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.expect("connected");
-    let news = agent.subscribe();
+    let events = agent.subscribe();
     agent.join("o").await.expect("joined");
-    (agent, news)
+    (agent, events)
 }
 
 async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, work).await.expect("nothing came within a minute")
 }
 
-async fn next(news: &mut broadcast::Receiver<News>) -> News {
-    within(news.recv()).await.expect("the agent lives")
+async fn next(events: &mut AgentEvents) -> AgentEvent {
+    within(events.recv()).await.expect("the agent lives")
+}
+
+/// The next event, which is a notification.
+async fn notification(events: &mut AgentEvents) -> Notification {
+    match next(events).await {
+        AgentEvent::Notification(notification) => notification,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Waits for an event of this name and gives its payload.
@@ -73,30 +80,25 @@ fn params(value: &Value) -> Map<String, Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_hears_what_happens_in_its_office() {
     let hub = start_hub().await;
-    let (agent, mut news) = start_agent(&hub).await;
+    let (agent, mut events) = start_agent(&hub).await;
     let computer = start_computer(&hub).await.unwrap();
     let desk = || OfficeChange::of("o", Role::Computer, "desk");
-    assert_eq!(next(&mut news).await, News::Notification(Notification::EnterOffice(desk())));
+    assert_eq!(notification(&mut events).await, Notification::EnterOffice(desk()));
 
     let (other, _inbox) = Link::connect(&LinkOptions::new(hub.url()), Role::Computer).await.unwrap();
     other.join(&seat("second")).await.unwrap();
     assert!(
-        matches!(next(&mut news).await, News::Notification(Notification::EnterOffice(c)) if c.computer.as_deref() == Some("second"))
+        matches!(notification(&mut events).await, Notification::EnterOffice(c) if c.computer.as_deref() == Some("second"))
     );
     other.emit("server:update_finder", &json!({"computer": "somebody else"})).await.unwrap();
     let update = ComputerUpdate { computer: "second".into() };
-    assert_eq!(
-        next(&mut news).await,
-        News::Notification(Notification::UpdateFinder(update)),
-        "the hub stamps the name"
-    );
+    assert_eq!(notification(&mut events).await, Notification::UpdateFinder(update), "the hub stamps the name");
     other.emit("server:update_skills", &json!({"computer": "second", "later": 1})).await.unwrap();
-    let unknown =
-        News::Unknown { event: "notify:update_skills".into(), payload: json!({"computer": "second", "later": 1}) };
-    assert_eq!(next(&mut news).await, unknown);
+    let AgentEvent::Unknown { event, payload } = next(&mut events).await else { panic!() };
+    assert_eq!((event.as_str(), payload), ("notify:update_skills", json!({"computer": "second", "later": 1})));
 
     computer.stop().await;
-    assert_eq!(next(&mut news).await, News::Notification(Notification::LeaveOffice(desk())));
+    assert_eq!(notification(&mut events).await, Notification::LeaveOffice(desk()));
     agent.close().await;
     hub.shutdown().await;
 }
@@ -165,10 +167,10 @@ async fn a_tool_over_its_time_is_interrupted_with_4004() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_comes_back_to_its_seat_after_the_hub_restarted() {
     let hub = start_hub().await;
-    let (agent, mut news) = start_agent(&hub).await;
+    let (agent, mut events) = start_agent(&hub).await;
     let address = hub.address();
     hub.shutdown().await;
-    assert!(matches!(next(&mut news).await, News::Disconnected { .. }));
+    assert!(matches!(next(&mut events).await, AgentEvent::Disconnected { .. }));
     // Another test's connection may hold the port for a moment as its own.
     let hub = within(async {
         loop {
@@ -179,7 +181,7 @@ async fn an_agent_comes_back_to_its_seat_after_the_hub_restarted() {
         }
     })
     .await;
-    assert_eq!(next(&mut news).await, News::Reconnected);
+    assert!(matches!(next(&mut events).await, AgentEvent::Reconnected));
     let members = agent.members().await.unwrap();
     assert_eq!(members.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(), ["a"]);
     agent.close().await;

@@ -6,12 +6,12 @@ pub(crate) mod web;
 
 use std::time::Duration;
 
-use a2c_agent::{Agent, LinkOptions, News};
+use a2c_agent::{Agent, AgentEvent, AgentEvents, LinkOptions};
 use a2c_hub::{Hub, HubConfig};
 use a2c_link::{AckReply, Incoming, Link, Payload, Seat};
 use a2c_protocol::{ErrorBody, ErrorCode, Role};
 use serde_json::{Value, json};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::mpsc;
 
 pub(crate) async fn hub() -> Hub {
     Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.expect("the hub starts")
@@ -36,8 +36,8 @@ pub(crate) async fn office() -> (Hub, Agent, Computer) {
     (hub, agent, computer)
 }
 
-pub(crate) async fn next(news: &mut broadcast::Receiver<News>) -> News {
-    within(news.recv()).await.expect("the agent lives")
+pub(crate) async fn next(events: &mut AgentEvents) -> AgentEvent {
+    within(events.recv()).await.expect("the agent lives")
 }
 
 /// A scripted Computer: everything it is asked waits until the test answers.

@@ -86,7 +86,9 @@ impl Follower for Recorder {
     }
 
     async fn fetch_desktop(&self, agent: &Agent, computer: &str) -> Result<Vec<String>, RequestError> {
-        agent.desktop(computer, DesktopQuery { size: self.desktop_size, window: None }).await
+        let mut query = DesktopQuery::default();
+        query.size = self.desktop_size;
+        agent.desktop(computer, query).await
     }
 
     async fn computer_entered(&self, computer: &str) {

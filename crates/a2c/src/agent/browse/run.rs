@@ -4,15 +4,13 @@ use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use a2c_agent::{Agent, News};
+use a2c_agent::{Agent, AgentEvent, AgentEvents};
 use a2c_protocol::notification::Notification;
 use a2c_protocol::office::Role;
 use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt as _;
 use ratatui::DefaultTerminal;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 
 use super::list::Ticket;
@@ -41,7 +39,7 @@ impl Browse {
     }
 
     /// Browses until somebody has seen enough. The terminal is as before, however it ends.
-    pub(in super::super) async fn run(mut self, agent: &Agent, mut news: Receiver<News>) -> Result<ExitCode> {
+    pub(in super::super) async fn run(mut self, agent: &Agent, mut events: AgentEvents) -> Result<ExitCode> {
         if let Some(computer) = &self.computer {
             is_there(agent, computer).await?;
         }
@@ -61,13 +59,11 @@ impl Browse {
                     None => break,
                 },
                 Some((ticket, answer)) = asked.next() => Some(Action::Answered(ticket, answer)),
-                heard = news.recv() => match heard {
-                    Ok(News::SeatLost { reason }) => bail!("the seat in the office is lost: {reason}"),
-                    Ok(News::Closed { reason }) => bail!("the connection to the hub is over: {reason}"),
-                    Ok(news) => told(news),
-                    // What was missed may have been anything.
-                    Err(RecvError::Lagged(_)) => Some(Action::Restored),
-                    Err(RecvError::Closed) => break,
+                event = events.recv() => match event {
+                    Some(AgentEvent::SeatLost { cause }) => bail!("the seat in the office is lost: {cause}"),
+                    Some(AgentEvent::Closed { cause }) => bail!("the connection to the hub is over: {cause}"),
+                    Some(event) => action_of(event),
+                    None => break,
                 },
                 () = &mut self.stop => break,
             };
@@ -94,14 +90,15 @@ async fn is_there(agent: &Agent, computer: &str) -> Result<()> {
     }
 }
 
-/// What news means to the browser.
-fn told(news: News) -> Option<Action> {
-    match news {
-        News::Notification(Notification::UpdateFinder(update)) => Some(Action::Changed(update.computer)),
-        News::Notification(Notification::EnterOffice(change)) => change.computer.map(Action::Came),
-        News::Notification(Notification::LeaveOffice(change)) => change.computer.map(Action::Went),
-        News::Disconnected { reason } => Some(Action::Lost(reason)),
-        News::Reconnected => Some(Action::Restored),
+/// What an event of the Agent means to the browser.
+fn action_of(event: AgentEvent) -> Option<Action> {
+    match event {
+        AgentEvent::Notification(Notification::UpdateFinder(update)) => Some(Action::Changed(update.computer)),
+        AgentEvent::Notification(Notification::EnterOffice(change)) => change.computer.map(Action::Came),
+        AgentEvent::Notification(Notification::LeaveOffice(change)) => change.computer.map(Action::Went),
+        AgentEvent::Disconnected { cause } => Some(Action::Lost(cause.to_string())),
+        // The events that were missed may have been about anything.
+        AgentEvent::Reconnected | AgentEvent::Missed { .. } => Some(Action::Restored),
         _ => None,
     }
 }
@@ -166,26 +163,31 @@ impl Drop for Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a2c_agent::DisconnectReason;
     use a2c_protocol::notification::{ComputerUpdate, OfficeChange};
 
     #[test]
-    fn news_becomes_actions() {
-        let update = ComputerUpdate { computer: "desk".into() };
+    fn events_become_actions() {
+        let (update, lost) = (ComputerUpdate { computer: "desk".into() }, DisconnectReason::ClosedByUs);
         let change = |computer: Option<&str>| OfficeChange {
             office_id: "o".into(),
             computer: computer.map(Into::into),
             agent: None,
         };
-        for (news, expected) in [
-            (News::Notification(Notification::UpdateFinder(update.clone())), Some(Action::Changed("desk".into()))),
-            (News::Notification(Notification::UpdateDesktop(update)), None),
-            (News::Notification(Notification::EnterOffice(change(Some("d")))), Some(Action::Came("d".into()))),
-            (News::Notification(Notification::LeaveOffice(change(Some("d")))), Some(Action::Went("d".into()))),
-            (News::Notification(Notification::LeaveOffice(change(None))), None),
-            (News::Disconnected { reason: "x".into() }, Some(Action::Lost("x".into()))),
-            (News::Reconnected, Some(Action::Restored)),
+        for (event, expected) in [
+            (
+                AgentEvent::Notification(Notification::UpdateFinder(update.clone())),
+                Some(Action::Changed("desk".into())),
+            ),
+            (AgentEvent::Notification(Notification::UpdateDesktop(update)), None),
+            (AgentEvent::Notification(Notification::EnterOffice(change(Some("d")))), Some(Action::Came("d".into()))),
+            (AgentEvent::Notification(Notification::LeaveOffice(change(Some("d")))), Some(Action::Went("d".into()))),
+            (AgentEvent::Notification(Notification::LeaveOffice(change(None))), None),
+            (AgentEvent::Disconnected { cause: lost.into() }, Some(Action::Lost("closed by this side".into()))),
+            (AgentEvent::Missed { count: 2 }, Some(Action::Restored)),
+            (AgentEvent::Reconnected, Some(Action::Restored)),
         ] {
-            assert_eq!(told(news.clone()), expected, "{news:?}");
+            assert_eq!(action_of(event.clone()), expected, "{event:?}");
         }
     }
 }

@@ -56,7 +56,7 @@ async fn a_document_that_went_and_came_back_is_read_anew() {
     // The server is subscribed to for each document, or for all of them at once.
     for others in [vec![], vec![json!({"uri": "dpe://docs", "name": "all"})]] {
         let folder = tempfile::tempdir().unwrap();
-        let options = FetchOptions { files: Files::Within(vec![folder.path().to_owned()]), ..Default::default() };
+        let options = FetchOptions::default().with_files(Files::Within(vec![folder.path().to_owned()]));
         let resources: Vec<Value> = others.iter().cloned().chain([report("one")]).collect();
         let docs = server_with(&json!({ "resources": resources }));
         let stage = publishing(&json!({ "docs": docs }), LocalDirectory::open(folder.path()).unwrap()).await;
@@ -114,7 +114,7 @@ async fn a_whole_document_is_fetched_over_http_and_again_only_when_it_changed() 
 async fn documents_are_put_into_a_directory_and_external_ones_passed_through() {
     let dir = tempfile::tempdir().unwrap();
     let stage = publishing(&json!({"docs": every_kind()}), LocalDirectory::open(dir.path()).unwrap()).await;
-    let options = FetchOptions { files: Files::Within(vec![dir.path().to_owned()]), ..FetchOptions::default() };
+    let options = FetchOptions::default().with_files(Files::Within(vec![dir.path().to_owned()]));
     let fetched = stage.agent.fetch_dpe("desk", "dpe://docs/inline", &options).await.unwrap();
     assert_eq!(&fetched.body[..], br#"{"doc_ref": "inline", "pages": []}"#);
     assert!(fetched.resource.uri.starts_with("file:///"), "{:?}", fetched.resource);

@@ -1,10 +1,9 @@
 //! Servers to look into, and questions to ask.
 
-use a2c_agent::{News, RequestError};
+use a2c_agent::{AgentEvent, AgentEvents, RequestError};
 use a2c_protocol::ErrorBody;
 use a2c_protocol::notification::Notification;
 use serde_json::{Map, Value, json};
-use tokio::sync::broadcast;
 
 use crate::in_process::{PATIENCE, Stage, stdio, within};
 
@@ -92,9 +91,9 @@ impl Stage {
 }
 
 /// Waits until the Agent hears that something of the Computer changed.
-pub(crate) async fn told_of(news: &mut broadcast::Receiver<News>, what: fn(&Notification) -> bool) {
+pub(crate) async fn told_of(news: &mut AgentEvents, what: fn(&Notification) -> bool) {
     loop {
-        if let News::Notification(heard) = within(news.recv()).await.expect("the agent lives")
+        if let AgentEvent::Notification(heard) = within(news.recv()).await.expect("the agent lives")
             && what(&heard)
         {
             return;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2c_agent::News;
+use a2c_agent::{AgentEvent, AgentEvents};
 use a2c_protocol::notification::Notification;
 use serde_json::{Value, json};
 
@@ -10,9 +10,9 @@ use super::library::{document, of_desktop, of_finder, server, told_of, window};
 use crate::in_process::{Stage, within};
 
 /// What is heard until the server's tools changed, which is announced after it.
-async fn heard_until_quiet(news: &mut tokio::sync::broadcast::Receiver<News>) -> Vec<Notification> {
+async fn heard_until_quiet(news: &mut AgentEvents) -> Vec<Notification> {
     let mut heard = Vec::new();
-    while let Ok(Ok(News::Notification(notification))) =
+    while let Ok(Some(AgentEvent::Notification(notification))) =
         tokio::time::timeout(Duration::from_millis(700), news.recv()).await
     {
         heard.push(notification);
@@ -116,8 +116,8 @@ async fn servers_that_come_and_go_are_announced_with_what_they_show() {
     let (mut desktop, mut finder) = (false, false);
     while !(desktop && finder) {
         match within(news.recv()).await.unwrap() {
-            News::Notification(Notification::UpdateDesktop(_)) => desktop = true,
-            News::Notification(Notification::UpdateFinder(_)) => finder = true,
+            AgentEvent::Notification(Notification::UpdateDesktop(_)) => desktop = true,
+            AgentEvent::Notification(Notification::UpdateFinder(_)) => finder = true,
             _ => {}
         }
     }

@@ -18,8 +18,7 @@ const HANDBOOK: &str = "dpe://a2c.sample/handbook";
 async fn a_document_is_read_level_by_level() {
     let stage = Stage::new(&json!({"sample": sample()})).await;
     let agent = &stage.agent;
-    let found =
-        agent.finder("desk", FinderQuery { keywords: vec!["HAND".into()], ..Default::default() }).await.unwrap();
+    let found = agent.finder("desk", FinderQuery::default().with_keywords(["HAND"])).await.unwrap();
     assert_eq!((found.total_count, found.documents[0].uri.as_str()), (1, HANDBOOK));
     let metadata = agent.read_document_metadata("desk", HANDBOOK).await.unwrap();
     assert_eq!(metadata.page_count, 3);

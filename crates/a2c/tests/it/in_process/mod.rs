@@ -6,7 +6,7 @@ pub(crate) mod processes;
 use std::path::Path;
 use std::time::Duration;
 
-use a2c_agent::{Agent, News};
+use a2c_agent::{Agent, AgentEvent, AgentEvents};
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{
     Computer, ComputerHandle, ComputerOptions, Confirmation, LinkOptions, Seat, ServerState, ServerStatus,
@@ -15,7 +15,6 @@ use a2c_hub::{Hub, HubConfig};
 use a2c_protocol::notification::Notification;
 use a2c_protocol::tool::{CallToolResult, SmcpTool};
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
 
 /// Long enough for a machine that is busy with other tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -130,10 +129,10 @@ pub(crate) async fn within<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// Waits until the Agent hears that the tools changed.
-pub(crate) async fn told_of_tools(news: &mut broadcast::Receiver<News>) {
+pub(crate) async fn told_of_tools(news: &mut AgentEvents) {
     loop {
         let heard = within(news.recv()).await.expect("the agent lives");
-        if matches!(heard, News::Notification(Notification::UpdateToolList(_))) {
+        if matches!(heard, AgentEvent::Notification(Notification::UpdateToolList(_))) {
             return;
         }
     }

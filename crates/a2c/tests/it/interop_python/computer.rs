@@ -4,7 +4,7 @@ use a2c_agent::protocol::ErrorCode;
 use a2c_agent::protocol::Role;
 use a2c_agent::protocol::config::{Input, McpTransport};
 use a2c_agent::protocol::notification::{ComputerUpdate, Notification, OfficeChange};
-use a2c_agent::{Agent, LinkOptions, News, RequestError};
+use a2c_agent::{Agent, AgentEvent, LinkOptions, RequestError};
 use serde_json::{Value, json};
 
 use super::peers::{Hub, Sdk, field, news, tool_names};
@@ -147,23 +147,23 @@ async fn assert_not_found(agent: &Agent) {
     }
 }
 
-fn entered(news: News) -> Option<OfficeChange> {
+fn entered(news: AgentEvent) -> Option<OfficeChange> {
     match news {
-        News::Notification(Notification::EnterOffice(change)) => Some(change),
+        AgentEvent::Notification(Notification::EnterOffice(change)) => Some(change),
         _ => None,
     }
 }
 
-fn left(news: News) -> Option<OfficeChange> {
+fn left(news: AgentEvent) -> Option<OfficeChange> {
     match news {
-        News::Notification(Notification::LeaveOffice(change)) => Some(change),
+        AgentEvent::Notification(Notification::LeaveOffice(change)) => Some(change),
         _ => None,
     }
 }
 
-fn updated(news: News) -> Option<Notification> {
+fn updated(news: AgentEvent) -> Option<Notification> {
     match news {
-        News::Notification(n @ (Notification::UpdateConfig(_) | Notification::UpdateToolList(_))) => Some(n),
+        AgentEvent::Notification(n @ (Notification::UpdateConfig(_) | Notification::UpdateToolList(_))) => Some(n),
         _ => None,
     }
 }

@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::process::Command;
 use std::time::Duration;
 
-use a2c_agent::{Agent, News};
+use a2c_agent::{Agent, AgentEvent, AgentEvents};
 use a2c_testbed::{Peer, python, workspace_root};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::broadcast;
 
 /// Longer than anything here takes; only a failing test ever waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -184,7 +183,7 @@ impl Sdk {
 }
 
 /// The news that `wanted` makes something of; other news is passed over.
-pub(crate) async fn news<T>(told: &mut broadcast::Receiver<News>, wanted: impl Fn(News) -> Option<T>) -> T {
+pub(crate) async fn news<T>(told: &mut AgentEvents, wanted: impl Fn(AgentEvent) -> Option<T>) -> T {
     let search = async {
         loop {
             let news = told.recv().await.unwrap();

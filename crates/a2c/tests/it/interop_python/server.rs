@@ -2,7 +2,7 @@
 
 use a2c_agent::protocol::Role;
 use a2c_agent::protocol::notification::{Notification, OfficeChange};
-use a2c_agent::{Agent, ConnectError, LinkOptions, News, Transport};
+use a2c_agent::{Agent, AgentEvent, ConnectError, LinkOptions, Transport};
 use serde_json::json;
 
 use super::peers::{Place, Sdk, field, news, tool_names};
@@ -117,9 +117,9 @@ fn options(server: &Sdk, token: &str) -> LinkOptions {
     options
 }
 
-fn office(news: News) -> Option<Notification> {
+fn office(news: AgentEvent) -> Option<Notification> {
     match news {
-        News::Notification(n @ (Notification::EnterOffice(_) | Notification::LeaveOffice(_))) => Some(n),
+        AgentEvent::Notification(n @ (Notification::EnterOffice(_) | Notification::LeaveOffice(_))) => Some(n),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! What our hub passes on without knowing it: the SDK's skills and blobs, unknown events, unknown fields, bytes.
 
-use a2c_agent::{Agent, LinkOptions, News, RequestError};
+use a2c_agent::{Agent, AgentEvent, LinkOptions, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::peers::{Hub, Sdk, news};
@@ -108,9 +108,9 @@ fn desk(hub: &Hub) -> Sdk {
 }
 
 /// The payload of a notification that our Agent has no name for.
-fn unknown(news: News, wanted: &str) -> Option<Value> {
+fn unknown(news: AgentEvent, wanted: &str) -> Option<Value> {
     match news {
-        News::Unknown { event, payload } if event == wanted => Some(payload),
+        AgentEvent::Unknown { event, payload } if event == wanted => Some(payload),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
-//! The office that is followed: reads news, and keeps the list of its Computers.
+//! Which Computers are in the office: a task that reads the Agent's events and keeps the list.
 //!
-//! The list comes from the hub's roll call; news changes it from there. While a roll is being called, news may tell of a
-//! Computer what the answer does not know yet: about those that came or went meanwhile, news is right.
+//! The list comes from the hub (`server:list_room`); events change it from there. While the hub is asked, an event may tell
+//! of a Computer what the answer does not know yet: about Computers that came or left meanwhile, the event is right.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,70 +13,69 @@ use a2c_protocol::notification::{ComputerUpdate, Notification};
 use a2c_protocol::office::SessionInfo;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use super::computer::Computer;
 use super::{Inner, Parts, longer, may_pass};
-use crate::News;
+use crate::{AgentEvent, AgentEvents};
 
-type Members = Result<Vec<SessionInfo>, RequestError>;
+type Answer = Result<Vec<SessionInfo>, RequestError>;
 
-pub(super) struct Office {
+pub(super) struct MemberTracker {
     inner: Arc<Inner>,
-    news: broadcast::Receiver<News>,
-    /// The question who is there, while it is open.
-    roll_call: Option<BoxFuture<'static, Members>>,
-    /// How long to wait before it is asked again, should it fail.
+    events: AgentEvents,
+    /// The request for the members, while it is under way.
+    query: Option<BoxFuture<'static, Answer>>,
+    /// How long to wait before the next request, should this one fail.
     pause: Duration,
-    /// Who came or went since it was asked, while it is open.
+    /// Computers that came or left since the request began.
     moved: BTreeSet<String>,
-    /// Computers that left, while the follower has not been told.
+    /// Computers that left, until the follower has been told.
     leaving: HashMap<String, CancellationToken>,
 }
 
-impl Office {
-    pub(super) fn new(inner: Arc<Inner>, news: broadcast::Receiver<News>) -> Self {
+impl MemberTracker {
+    pub(super) fn new(inner: Arc<Inner>, events: AgentEvents) -> Self {
         let pause = inner.options.retry;
-        Self { inner, news, roll_call: None, pause, moved: BTreeSet::new(), leaving: HashMap::new() }
+        Self { inner, events, query: None, pause, moved: BTreeSet::new(), leaving: HashMap::new() }
     }
 
     pub(super) async fn run(mut self) {
         let stop = self.inner.stop.clone();
         loop {
-            let roll_call = async {
-                match &mut self.roll_call {
-                    Some(answer) => answer.await,
+            let answer = async {
+                match &mut self.query {
+                    Some(query) => query.await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                news = self.news.recv() => match news {
-                    Ok(News::Closed { .. }) | Err(RecvError::Closed) => break,
-                    Ok(news) => self.heard(&news),
-                    Err(RecvError::Lagged(missed)) => {
-                        tracing::debug!(missed, "news was missed; looking at the whole office again");
-                        self.call_roll(None);
-                    }
+                event = self.events.recv() => match event {
+                    Some(AgentEvent::Closed { .. }) | None => break,
+                    Some(event) => self.handle(&event),
                 },
-                members = roll_call => self.answered(members),
+                members = answer => self.answered(members),
             }
         }
         stop.cancel();
     }
 
-    fn heard(&mut self, news: &News) {
-        match news {
-            News::Notification(notification) => {
+    fn handle(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::Notification(notification) => {
                 self.inner.follower.notified(notification);
                 self.notified(notification);
             }
-            News::Reconnected => self.call_roll(None),
-            News::SeatLost { .. } => {
-                self.roll_call = None;
+            AgentEvent::Reconnected => self.query_members(None),
+            AgentEvent::Missed { count } => {
+                tracing::debug!(count, "events were missed; all Computers of the office are refreshed");
+                self.query_members(None);
+            }
+            AgentEvent::SeatLost { .. } => {
+                self.query = None;
                 self.moved.clear();
-                self.roll_called(&[]);
+                self.set_members(&[]);
             }
             _ => {}
         }
@@ -87,63 +86,63 @@ impl Office {
         match notification {
             Notification::EnterOffice(change) => {
                 if let Some(name) = &change.computer {
-                    self.moved(name);
+                    self.note_move(name);
                     self.enter(name);
                 }
             }
             Notification::LeaveOffice(change) => {
                 if let Some(name) = &change.computer {
-                    self.moved(name);
+                    self.note_move(name);
                     self.leave(name);
                 }
             }
-            Notification::UpdateToolList(of) => self.mark(of, follower.after_tool_list_update(&of.computer)),
-            Notification::UpdateConfig(of) => self.mark(of, follower.after_config_update(&of.computer)),
-            Notification::UpdateDesktop(of) => self.mark(of, follower.after_desktop_update(&of.computer)),
-            Notification::UpdateFinder(of) => self.mark(of, follower.after_finder_update(&of.computer)),
+            Notification::UpdateToolList(of) => self.mark_stale(of, follower.after_tool_list_update(&of.computer)),
+            Notification::UpdateConfig(of) => self.mark_stale(of, follower.after_config_update(&of.computer)),
+            Notification::UpdateDesktop(of) => self.mark_stale(of, follower.after_desktop_update(&of.computer)),
+            Notification::UpdateFinder(of) => self.mark_stale(of, follower.after_finder_update(&of.computer)),
             _ => {}
         }
     }
 
-    fn moved(&mut self, name: &str) {
-        // Without a question there is no answer that this could be newer than.
-        if self.roll_call.is_some() {
+    fn note_move(&mut self, name: &str) {
+        // Without a request there is no answer that this could be newer than.
+        if self.query.is_some() {
             self.moved.insert(name.to_owned());
         }
     }
 
-    /// Asks who is there, after a pause where one is given.
-    fn call_roll(&mut self, pause: Option<Duration>) {
+    /// Asks the hub for the members, after a pause where one is given.
+    fn query_members(&mut self, pause: Option<Duration>) {
         let agent = self.inner.agent.clone();
         self.moved.clear();
         self.pause = pause.map_or(self.inner.options.retry, longer);
-        let ask = async move {
+        let query = async move {
             tokio::time::sleep(pause.unwrap_or_default()).await;
             agent.members().await
         };
-        self.roll_call = Some(ask.boxed());
+        self.query = Some(query.boxed());
     }
 
-    fn answered(&mut self, members: Members) {
-        self.roll_call = None;
+    fn answered(&mut self, members: Answer) {
+        self.query = None;
         match members {
-            Ok(members) => self.roll_called(&members),
-            Err(error) if may_pass(&error) => self.call_roll(Some(self.pause)),
+            Ok(members) => self.set_members(&members),
+            Err(error) if may_pass(&error) => self.query_members(Some(self.pause)),
             Err(error) => tracing::debug!(%error, "the members of the office are not known"),
         }
     }
 
-    /// Takes the answer over, except for those of whom news told since.
-    pub(super) fn roll_called(&mut self, members: &[SessionInfo]) {
+    /// Takes the hub's answer over, except for Computers of which an event told since.
+    pub(super) fn set_members(&mut self, members: &[SessionInfo]) {
         let computers = members.iter().filter(|member| member.role == Role::Computer);
-        let there: BTreeSet<String> = computers.map(|member| member.name.clone()).collect();
+        let listed: BTreeSet<String> = computers.map(|member| member.name.clone()).collect();
         let known: BTreeSet<String> = self.inner.computers().keys().cloned().collect();
-        let (left, present) = reconcile(&known, &there, &std::mem::take(&mut self.moved));
+        let (left, present) = reconcile(&known, &listed, &std::mem::take(&mut self.moved));
         left.iter().for_each(|name| self.leave(name));
         present.iter().for_each(|name| self.enter(name));
     }
 
-    /// A Computer is there. One that is known already may have been away for a moment: all of it is refreshed.
+    /// A Computer is there. One that is known already may have been away for a moment: all its parts are refreshed.
     fn enter(&mut self, name: &str) {
         let parts = self.inner.follower.after_enter(name);
         let before = self.leaving.remove(name);
@@ -151,7 +150,7 @@ impl Office {
         let computer =
             computers.entry(name.to_owned()).or_insert_with(|| Computer::start(&self.inner, name, before)).clone();
         drop(computers);
-        computer.mark(chosen(parts, self.inner.options.parts));
+        computer.mark_stale(chosen(parts, self.inner.options.parts));
     }
 
     fn leave(&mut self, name: &str) {
@@ -161,24 +160,24 @@ impl Office {
         self.leaving.insert(name.to_owned(), computer.gone.clone());
     }
 
-    fn mark(&self, of: &ComputerUpdate, parts: Parts) {
+    fn mark_stale(&self, of: &ComputerUpdate, parts: Parts) {
         if let Some(computer) = self.inner.computers().get(&of.computer) {
-            computer.mark(chosen(parts, self.inner.options.parts));
+            computer.mark_stale(chosen(parts, self.inner.options.parts));
         }
     }
 }
 
-/// Who left and who is there, by a roll call that knows nothing of those who moved since it was begun.
+/// Which Computers left and which are there, by an answer that knows nothing of those that moved since it was asked for.
 fn reconcile(
     known: &BTreeSet<String>,
-    there: &BTreeSet<String>,
+    listed: &BTreeSet<String>,
     moved: &BTreeSet<String>,
 ) -> (Vec<String>, Vec<String>) {
     let stayed = |names: Vec<&String>| names.into_iter().filter(|name| !moved.contains(*name)).cloned().collect();
-    (stayed(known.difference(there).collect()), stayed(there.iter().collect()))
+    (stayed(known.difference(listed).collect()), stayed(listed.iter().collect()))
 }
 
-/// What is both wanted now and followed at all.
+/// The parts that are both wanted now and followed at all.
 fn chosen(parts: Parts, followed: Parts) -> Parts {
     Parts {
         tools: parts.tools && followed.tools,
@@ -192,7 +191,7 @@ mod tests {
     use std::sync::Mutex;
 
     use a2c_hub::{Hub, HubConfig};
-    use a2c_link::LinkOptions;
+    use a2c_link::{JoinError, LinkOptions};
     use a2c_protocol::notification::OfficeChange;
     use tokio_util::task::TaskTracker;
 
@@ -200,10 +199,10 @@ mod tests {
     use crate::{Agent, FollowOptions};
 
     #[tokio::test]
-    async fn nobody_is_left_without_a_seat_not_even_who_was_only_told_of() {
+    async fn no_computer_remains_after_the_seat_is_lost() {
         let hub = Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.unwrap();
         let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.unwrap();
-        let news = agent.subscribe();
+        let events = agent.subscribe();
         let inner = Arc::new(Inner {
             agent,
             follower: Arc::new(()),
@@ -212,34 +211,34 @@ mod tests {
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         });
-        let mut office = Office::new(inner.clone(), news);
+        let mut tracker = MemberTracker::new(inner.clone(), events);
         let came = OfficeChange { office_id: "o".into(), computer: Some("desk".into()), agent: None };
         for is_asked in [false, true] {
             if is_asked {
-                office.call_roll(None);
+                tracker.query_members(None);
             }
-            office.heard(&News::Notification(Notification::EnterOffice(came.clone())));
+            tracker.handle(&AgentEvent::Notification(Notification::EnterOffice(came.clone())));
             assert_eq!(inner.computers().len(), 1);
-            office.heard(&News::SeatLost { reason: "taken".into() });
+            tracker.handle(&AgentEvent::SeatLost { cause: JoinError::OfficeFull("taken".into()) });
             assert!(inner.computers().is_empty(), "asked: {is_asked}");
-            assert!(office.moved.is_empty(), "nothing piles up");
+            assert!(tracker.moved.is_empty(), "nothing piles up");
         }
         inner.stop.cancel();
     }
 
     #[test]
-    fn news_that_came_since_a_roll_call_began_is_right() {
+    fn an_event_since_the_request_began_is_right() {
         #[track_caller]
-        fn check(known: &str, there: &str, moved: &str, left: &str, present: &str) {
+        fn check(known: &str, listed: &str, moved: &str, left: &str, present: &str) {
             let names = |text: &str| text.chars().map(String::from).collect::<BTreeSet<_>>();
-            let (gone, here) = reconcile(&names(known), &names(there), &names(moved));
+            let (gone, here) = reconcile(&names(known), &names(listed), &names(moved));
             assert_eq!((gone.concat().as_str(), here.concat().as_str()), (left, present));
         }
         check("", "", "", "", "");
         check("ab", "bc", "", "a", "bc");
         check("ab", "ab", "", "", "ab");
         check("ab", "", "", "ab", "");
-        // `a` came after the roll was called, `b` left after it.
+        // `a` came after the hub was asked, `b` left after it.
         check("a", "b", "ab", "", "");
         check("ac", "bd", "ab", "c", "d");
     }
