@@ -29,7 +29,7 @@ impl Contents {
         })
     }
 
-    /// The title that stands in the metadata of a rendering.
+    /// The title in the metadata of a rendering.
     pub(crate) fn title(&self) -> Option<String> {
         let metas = self.0.iter().flat_map(|content| [&content["_meta"], &content["meta"]]);
         metas.filter_map(|meta| meta["title"].as_str()).next().map(str::to_owned)

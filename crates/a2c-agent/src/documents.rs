@@ -1,8 +1,7 @@
 //! Documents, level by level: metadata, page index, pages, elements.
 //!
-//! Every helper turns a document's URI into that of the place that is wanted, reads it through the Computer, and reads
-//! the text of the contents as the part of the document model it should be. A URI that breaks a rule is noticed here,
-//! before anything is sent.
+//! Every helper turns a document's URI into that of the wanted part, reads it through the Computer, and parses the text of
+//! the contents as that part of the document model. A URI that breaks a rule is an error here, before anything is sent.
 
 use a2c_link::RequestError;
 use a2c_protocol::document::{self, DocumentMetadata, DocumentPages, Element, Page, ShapeError};
@@ -24,7 +23,7 @@ pub enum DocumentError {
     /// The URI breaks a rule; nothing was sent.
     #[error(transparent)]
     Uri(#[from] DpeUriError),
-    /// The URI is a good one, but not of a document; nothing was sent.
+    /// The URI is valid, but names no document; nothing was sent.
     #[error("`{uri}` is not the URI of a document: give `dpe://host/doc-ref`")]
     NotADocument {
         /// The URI.
@@ -90,16 +89,16 @@ impl PageContent {
     }
 }
 
-/// A document's identity, out of which the URIs of its parts are made.
+/// A document, from which the URIs of its parts are made.
 #[derive(Clone)]
-struct Place {
+struct DocumentId {
     host: Host,
     doc_ref: String,
 }
 
-impl Place {
-    /// Takes a level-1 URI; parameters it may carry are replaced by those of each read.
-    fn of(uri: &str) -> Result<Self, DocumentError> {
+impl DocumentId {
+    /// Parses a level-1 URI; its parameters are replaced by those of each read.
+    fn parse(uri: &str) -> Result<Self, DocumentError> {
         let parsed = DpeUri::parse(uri)?.uri;
         match parsed.level() {
             DpeLevel::Document { doc_ref } => Ok(Self { host: parsed.host().clone(), doc_ref: doc_ref.clone() }),
@@ -107,18 +106,18 @@ impl Place {
         }
     }
 
-    fn document(&self, query: DpeQuery) -> Result<DpeUri, DpeUriError> {
+    fn metadata_uri(&self, query: DpeQuery) -> Result<DpeUri, DpeUriError> {
         DpeUri::new(self.host.clone(), DpeLevel::Document { doc_ref: self.doc_ref.clone() }, query)
     }
 
-    fn page(&self, index: u64, format: Format) -> Result<DpeUri, DpeUriError> {
+    fn page_uri(&self, index: u64, format: Format) -> Result<DpeUri, DpeUriError> {
         let level = DpeLevel::Page { doc_ref: self.doc_ref.clone(), index };
-        // JSON is what is given unasked, also by servers that do not know the parameter.
+        // JSON is the default, also of servers that do not know the parameter.
         let format = (format != Format::Json).then_some(format);
         DpeUri::new(self.host.clone(), level, DpeQuery { format, ..Default::default() })
     }
 
-    fn element(&self, id: &str) -> Result<DpeUri, DpeUriError> {
+    fn element_uri(&self, id: &str) -> Result<DpeUri, DpeUriError> {
         let level = DpeLevel::Element { doc_ref: self.doc_ref.clone(), id: id.to_owned() };
         DpeUri::new(self.host.clone(), level, DpeQuery::default())
     }
@@ -127,7 +126,7 @@ impl Place {
 impl Agent {
     /// What is known about a document.
     pub async fn read_document_metadata(&self, computer: &str, uri: &str) -> Result<DocumentMetadata, DocumentError> {
-        self.read_model(computer, &Place::of(uri)?.document(DpeQuery::default())?).await
+        self.read_model(computer, &DocumentId::parse(uri)?.metadata_uri(DpeQuery::default())?).await
     }
 
     /// A document and its page index: `limit` pages (1 to 100) from `offset` on.
@@ -140,7 +139,7 @@ impl Agent {
     ) -> Result<DocumentPages, DocumentError> {
         let query =
             DpeQuery { depth: Some(Depth::Pages), offset: Some(offset), limit: Some(limit), ..Default::default() };
-        self.read_model(computer, &Place::of(uri)?.document(query)?).await
+        self.read_model(computer, &DocumentId::parse(uri)?.metadata_uri(query)?).await
     }
 
     /// One page of a document, counted from 0.
@@ -162,12 +161,12 @@ impl Agent {
         index: u64,
         format: Format,
     ) -> Result<PageContent, DocumentError> {
-        self.page_of(computer, &Place::of(uri)?, index, format).await
+        self.page_of(computer, &DocumentId::parse(uri)?, index, format).await
     }
 
     /// One element of a document, by its id.
     pub async fn read_element(&self, computer: &str, uri: &str, id: &str) -> Result<Element, DocumentError> {
-        self.read_model(computer, &Place::of(uri)?.element(id)?).await
+        self.read_model(computer, &DocumentId::parse(uri)?.element_uri(id)?).await
     }
 
     /// All pages of a document, in order, a few of them read ahead. The number of pages is asked for first; the first
@@ -191,24 +190,24 @@ impl Agent {
         uri: &str,
         format: Format,
     ) -> BoxStream<'static, Result<PageContent, DocumentError>> {
-        let place = match Place::of(uri) {
-            Ok(place) => place,
+        let document = match DocumentId::parse(uri) {
+            Ok(document) => document,
             Err(error) => return stream::iter([Err(error)]).boxed(),
         };
         let (agent, computer) = (self.clone(), computer.to_owned());
         let count = {
-            let (agent, computer, place) = (agent.clone(), computer.clone(), place.clone());
+            let (agent, computer, document) = (agent.clone(), computer.clone(), document.clone());
             async move {
                 let metadata: DocumentMetadata =
-                    agent.read_model(&computer, &place.document(DpeQuery::default())?).await?;
-                // No document has so many; what claims to is not followed for ever.
+                    agent.read_model(&computer, &document.metadata_uri(DpeQuery::default())?).await?;
+                // No document has so many; a server that claims more is not followed.
                 let count = metadata.page_count.min(MAX_PAGES);
                 Ok::<_, DocumentError>(stream::iter((0..count).map(Ok)))
             }
         };
         let read = move |index| {
-            let (agent, computer, place) = (agent.clone(), computer.clone(), place.clone());
-            async move { agent.page_of(&computer, &place, index, format).await }
+            let (agent, computer, document) = (agent.clone(), computer.clone(), document.clone());
+            async move { agent.page_of(&computer, &document, index, format).await }
         };
         let pages = stream::once(count).try_flatten().map_ok(read).try_buffered(READ_AHEAD + 1);
         until_error(pages.boxed())
@@ -217,11 +216,11 @@ impl Agent {
     async fn page_of(
         &self,
         computer: &str,
-        place: &Place,
+        document: &DocumentId,
         index: u64,
         format: Format,
     ) -> Result<PageContent, DocumentError> {
-        let uri = place.page(index, format)?;
+        let uri = document.page_uri(index, format)?;
         if format == Format::Json {
             return self.read_model(computer, &uri).await.map(PageContent::Elements);
         }
@@ -237,7 +236,7 @@ impl Agent {
         Ok(PageContent::Rendered(RenderedPage { title: contents.title(), page_index: index, text }))
     }
 
-    /// Reads a place as the part of the document model it should be.
+    /// Reads a URI as a part of the document model.
     async fn read_model<T: DeserializeOwned>(&self, computer: &str, uri: &DpeUri) -> Result<T, DocumentError> {
         let contents = self.contents(computer, uri).await?;
         let text = contents.first_text().ok_or_else(|| DocumentError::NoText { uri: uri.to_string() })?;
@@ -253,7 +252,7 @@ fn model<T: DeserializeOwned>(uri: &DpeUri, text: &str) -> Result<T, DocumentErr
     document::parse(text.as_bytes()).map_err(|source| DocumentError::Shape { uri: uri.to_string(), source })
 }
 
-/// Nothing comes after an error, also not what was read ahead.
+/// Ends the stream after an error, also where more was read ahead.
 fn until_error<T: Send + 'static, E: Send + 'static>(
     stream: BoxStream<'static, Result<T, E>>,
 ) -> BoxStream<'static, Result<T, E>> {

@@ -144,7 +144,7 @@ fn presentable(message: &str) -> String {
 }
 
 /// Why a seat was not had, or not given up.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
     /// The office has its one Agent already.
@@ -180,7 +180,7 @@ impl From<ErrorBody> for JoinError {
 }
 
 /// Why a request has no answer to show.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The peer answered with an error.

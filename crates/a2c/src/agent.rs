@@ -1,15 +1,15 @@
 //! `a2c agent`: ask an office, from the command line.
 //!
-//! Most commands are one [`Question`]: its answer is printed as it was received or, by [`show`], for people. Those that
-//! take several requests or go on for a while have a module each.
+//! Most commands are one [`AgentRequest`]: its answer is printed as it was received or, by [`show`], for people. A command
+//! that takes several requests or goes on for a while has its own module.
 
 mod browse;
 mod dpe;
 mod finder;
 mod pages;
-mod question;
 mod read;
 mod refusal;
+mod request;
 mod resources;
 mod show;
 mod watch;
@@ -27,8 +27,8 @@ use serde_json::Value;
 use crate::connection::{CONNECTION, HubArgs};
 use crate::output;
 
-use question::Question;
-pub(crate) use question::object;
+use request::AgentRequest;
+pub(crate) use request::object;
 
 /// Act as the Agent of an office.
 ///
@@ -50,11 +50,11 @@ pub(crate) struct AgentArgs {
     json: bool,
 
     #[command(subcommand)]
-    ask: Ask,
+    command: AgentCommand,
 }
 
 #[derive(Subcommand)]
-enum Ask {
+enum AgentCommand {
     /// Who is in the office.
     Members,
     /// The tools of a Computer.
@@ -164,15 +164,15 @@ A document, one of its pages as Markdown, all of them, and an element:
 impl AgentArgs {
     /// What is logged unless told otherwise. A log that shares a screen with the browser would destroy it.
     pub(crate) fn log_level(&self) -> &'static str {
-        match self.ask {
-            Ask::Browse { .. } => "off",
+        match self.command {
+            AgentCommand::Browse { .. } => "off",
             _ => "warn",
         }
     }
 }
 
 pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
-    let outcome = answered(&args).await;
+    let outcome = execute(&args).await;
     let Err(error) = outcome else { return outcome };
     match error.downcast_ref::<RequestError>() {
         // A reader that went away has read enough.
@@ -186,8 +186,8 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
     }
 }
 
-async fn answered(args: &AgentArgs) -> Result<ExitCode> {
-    // What the command line alone can get wrong is told before anything is connected.
+async fn execute(args: &AgentArgs) -> Result<ExitCode> {
+    // Mistakes of the command line are reported before anything is connected.
     let mut task = Task::new(args)?;
     let (link, office) = (args.hub.options()?, args.hub.office()?);
     let seated = async {
@@ -210,24 +210,24 @@ async fn answered(args: &AgentArgs) -> Result<ExitCode> {
             return closing(&agent, watch.run(events)).await;
         }
         Task::Browse(browse) => return closing(&agent, browse.run(&asking, events)).await,
-        Task::Read(read) => return closing(&agent, read.whole(&asking)).await,
-        Task::Pages(pages) => return closing(&agent, pages.whole(&asking)).await,
-        Task::Find(finder) => return closing(&agent, finder.whole(&asking, args.json)).await,
+        Task::Read(read) => return closing(&agent, read.run(&asking)).await,
+        Task::Pages(pages) => return closing(&agent, pages.run(&asking)).await,
+        Task::Documents(finder) => return closing(&agent, finder.list_all(&asking, args.json)).await,
         Task::Fetch(fetch) => return closing(&agent, fetch.run(&asking)).await,
-        Task::List(list) => return closing(&agent, list.whole(&asking, args.json)).await,
-        Task::Ask(question) => {
-            closing(&agent, asking.request(question.event, question.payload, question.limit)).await?
+        Task::Resources(list) => return closing(&agent, list.run(&asking, args.json)).await,
+        Task::Request(request) => {
+            closing(&agent, asking.request(request.event, request.payload, request.limit)).await?
         }
     };
     if !args.json {
-        return show::answer(&args.ask, answer);
+        return show::answer(&args.command, answer);
     }
     output::json(&answer)?;
     let failed = answer["isError"] == true;
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Gives the seat up as soon as nothing more is to be asked, and before anything else can fail.
+/// Gives the seat up as soon as the work is done, and before anything else can fail.
 async fn closing<T>(agent: &Agent, asking: impl Future<Output = T>) -> T {
     let outcome = asking.await;
     agent.close().await;
@@ -240,11 +240,11 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// What is to be done in the office.
 enum Task<'a> {
-    Ask(Question),
-    Read(read::Whole<'a>),
+    Request(AgentRequest),
+    Read(read::WholeResource<'a>),
     Pages(pages::Pages<'a>),
-    Find(&'a finder::FinderArgs),
-    List(resources::List<'a>),
+    Documents(&'a finder::FinderArgs),
+    Resources(resources::ResourceList<'a>),
     Fetch(dpe::Fetch<'a>),
     Watch(watch::Watch),
     Browse(browse::Browse),
@@ -252,23 +252,25 @@ enum Task<'a> {
 
 impl<'a> Task<'a> {
     fn new(args: &'a AgentArgs) -> Result<Self> {
-        Ok(match &args.ask {
-            Ask::Watch { count } => Self::Watch(watch::Watch::new(*count, args.json)?),
-            Ask::Browse { computer } => Self::Browse(browse::Browse::new(computer.clone(), args.json)?),
-            Ask::Read(read) if read.pages => Self::Pages(pages::Pages::new(read)?),
-            Ask::Read(read) if read.page.is_none() && !args.json => Self::Read(read::Whole::new(read)?),
-            Ask::Finder(finder) if finder.all => Self::Find(finder),
-            Ask::Resources { computer, server, cursor, all: true } => {
-                Self::List(resources::List { computer, server, cursor: cursor.clone() })
+        Ok(match &args.command {
+            AgentCommand::Watch { count } => Self::Watch(watch::Watch::new(*count, args.json)?),
+            AgentCommand::Browse { computer } => Self::Browse(browse::Browse::new(computer.clone(), args.json)?),
+            AgentCommand::Read(read) if read.pages => Self::Pages(pages::Pages::new(read)?),
+            AgentCommand::Read(read) if read.page.is_none() && !args.json => {
+                Self::Read(read::WholeResource::new(read)?)
             }
-            Ask::Dpe { computer, uri, timeout, output: Some(output), files } => {
+            AgentCommand::Finder(finder) if finder.all => Self::Documents(finder),
+            AgentCommand::Resources { computer, server, cursor, all: true } => {
+                Self::Resources(resources::ResourceList { computer, server, cursor: cursor.clone() })
+            }
+            AgentCommand::Dpe { computer, uri, timeout, output: Some(output), files } => {
                 Self::Fetch(dpe::Fetch { computer, uri: dpe::document(uri)?, timeout: *timeout, output, files })
             }
-            ask => Self::Ask(Question::new(ask)?),
+            command => Self::Request(AgentRequest::new(command)?),
         })
     }
 
-    /// Resolves when a signal came, for what listens to them itself; they end all others without asking.
+    /// Resolves when a signal came, for a task that handles signals itself; a signal ends every other task at once.
     async fn stopped(&mut self) {
         match self {
             Self::Watch(watch) => watch.stop.as_mut().await,
@@ -278,8 +280,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The trace that this command was started in. A tool that is asked for its result does not fail over one that cannot
-/// be read.
+/// The trace that this command was started in. A trace that cannot be read does not make the command fail.
 fn trace() -> Option<TraceContext> {
     let text = std::env::var("TRACEPARENT").ok().filter(|text| !text.is_empty())?;
     let trace = TraceContext::parse(&text);

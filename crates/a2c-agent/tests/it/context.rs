@@ -130,7 +130,7 @@ async fn a_list_that_repeats_itself_or_breaks_off_ends_with_an_error() {
 }
 
 #[tokio::test]
-async fn a_resource_is_read_from_whoever_lists_it_or_from_one_server() {
+async fn a_resource_is_read_from_any_server_that_lists_it_or_from_one() {
     let (_hub, agent, mut desk) = office().await;
     let answer = async {
         let asked = desk.asked(event::READ_RESOURCE).await;
@@ -166,9 +166,9 @@ async fn refusals_arrive_with_their_fields() {
         let Err(RequestError::Refused(got)) = outcome else { panic!("{code}: {outcome:?}") };
         assert_eq!((got.code.number(), &got.fields[field]), (code, &json!("f")));
     }
-    let nobody = agent.desktop("nobody", DesktopQuery::default()).await;
+    let absent = agent.desktop("absent", DesktopQuery::default()).await;
     assert!(
-        matches!(nobody, Err(RequestError::Refused(e)) if e.code == ErrorCode::NotFound && e.fields["computer"] == "nobody")
+        matches!(absent, Err(RequestError::Refused(e)) if e.code == ErrorCode::NotFound && e.fields["computer"] == "absent")
     );
 }
 

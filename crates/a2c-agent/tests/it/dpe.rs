@@ -222,9 +222,9 @@ async fn a_server_that_is_not_there_or_silent_is_an_error_without_the_url() {
     let (_hub, agent, mut desk) = office().await;
     let web = Web::start().await;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = format!("http://{}/document?signature=hush", listener.local_addr().unwrap());
+    let unserved = format!("http://{}/document?signature=hush", listener.local_addr().unwrap());
     drop(listener);
-    let Err(error) = fetch(&agent, &mut desk, &FetchOptions::default(), &[at(&nobody)]).await else { panic!() };
+    let Err(error) = fetch(&agent, &mut desk, &FetchOptions::default(), &[at(&unserved)]).await else { panic!() };
     let mut told = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -300,7 +300,7 @@ async fn a_file_that_is_gone_is_asked_for_once_more() {
     assert!(matches!(&outcome, FetchFailure::File(e) if e.kind() == std::io::ErrorKind::NotFound), "{outcome:?}");
 }
 
-/// A pipe that nobody writes to would be waited for, if it were opened as a file is.
+/// A pipe without a writer would block the read, if it were opened as a file is.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_pipe_is_no_document() {

@@ -62,7 +62,7 @@ async fn it_begins_with_who_is_there_and_remembers_what_they_offer() {
     let (_hub, agent, mut desk) = office().await;
     let (following, mut heard) = follow(&agent, Parts::ALL).await;
     assert_eq!(following.computers(), ["desk"]);
-    assert!(following.tools("desk").is_none() && following.tools("nobody").is_none());
+    assert!(following.tools("desk").is_none() && following.tools("absent").is_none());
     assert_eq!(hear(&mut heard).await, entered("desk"));
     let mut events = BTreeSet::new();
     for _ in 0..3 {
@@ -159,7 +159,7 @@ async fn a_burst_during_a_refresh_costs_one_more_and_the_last_state_is_seen() {
 }
 
 #[tokio::test]
-async fn a_computer_that_does_not_answer_delays_nobody() {
+async fn a_computer_that_does_not_answer_delays_no_other() {
     let (hub, agent, mut slow) = office().await;
     let mut quick = Computer::join(&hub, "quick").await;
     let (_following, mut heard) = follow(&agent, Parts::DESKTOP).await;
@@ -175,7 +175,7 @@ async fn a_computer_that_does_not_answer_delays_nobody() {
 }
 
 #[tokio::test]
-async fn what_nobody_wants_is_not_asked_for() {
+async fn parts_that_are_not_followed_are_not_asked_for() {
     let (_hub, agent, mut desk) = office().await;
     let (following, mut heard) = follow(&agent, Parts::TOOLS).await;
     desk.asked(event::GET_TOOLS).await.answer(json!({"tools": []})).await;

@@ -10,11 +10,11 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::question::given;
+use super::request::without_nulls;
 use super::{show, typed};
 use crate::output;
 
-/// More pieces than any honest list has.
+/// A list with more pieces has no end.
 const MOST_PIECES: usize = 100_000;
 
 // (No documentation comment: it would become the help of the command.)
@@ -48,14 +48,14 @@ impl FinderArgs {
 
     fn piece(&self, offset: u64, limit: u64) -> Map<String, Value> {
         let keywords = (!self.keywords.is_empty()).then_some(&self.keywords);
-        given(json!({
+        without_nulls(json!({
             "computer": self.computer, "keywords": keywords, "file_type": self.file_type, "offset": offset, "limit": limit
         }))
     }
 
     /// Asks for one piece after the other. Pieces may be shorter than asked for; an empty one is the end, whatever was
     /// counted.
-    pub(super) async fn whole(&self, agent: &Agent, as_received: bool) -> Result<ExitCode> {
+    pub(super) async fn list_all(&self, agent: &Agent, as_received: bool) -> Result<ExitCode> {
         let (mut documents, mut offset) = (Vec::new(), self.offset);
         for _ in 0..MOST_PIECES {
             let payload = self.piece(offset, GetFinderReq::MAX_LIMIT);

@@ -37,7 +37,7 @@ impl<'a> Pages<'a> {
         Ok(Self { computer, uri, format })
     }
 
-    pub(super) async fn whole(self, agent: &Agent) -> Result<ExitCode> {
+    pub(super) async fn run(self, agent: &Agent) -> Result<ExitCode> {
         let mut pages = agent.all_pages(self.computer, self.uri, self.format);
         let (mut out, mut is_first) = (Out::new(), true);
         while let Some(page) = pages.try_next().await.map_err(told)? {
@@ -69,7 +69,7 @@ fn elements(page: &PageContent) -> Result<Value> {
     }
 }
 
-/// What is refused is told as everywhere else.
+/// A refusal is reported as by every other command.
 fn told(error: DocumentError) -> Error {
     match error {
         DocumentError::Request(error) => error.into(),

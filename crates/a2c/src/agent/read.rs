@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::question::given;
+use super::request::without_nulls;
 use crate::output;
 
 /// What large results are read from.
@@ -101,20 +101,20 @@ fn base(uri: &str) -> &str {
 }
 
 /// All that there is at a URI.
-pub(super) struct Whole<'a> {
+pub(super) struct WholeResource<'a> {
     computer: &'a str,
     uri: &'a str,
     server: Option<&'a str>,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> WholeResource<'a> {
     pub(super) fn new(args: &'a ReadArgs) -> Result<Self> {
         checked(&args.uri)?;
         Ok(Self { computer: &args.computer, uri: &args.uri, server: args.server.as_deref() })
     }
 
     /// Writes it to standard output as it comes. The URI of a page is that page.
-    pub(super) async fn whole(self, agent: &Agent) -> Result<ExitCode> {
+    pub(super) async fn run(self, agent: &Agent) -> Result<ExitCode> {
         let Self { computer, uri, server } = self;
         let reading = Reading { agent, computer, server };
         let first = reading.page(uri).await?;
@@ -175,7 +175,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     async fn page(&self, uri: &str) -> Result<Vec<Value>> {
-        let payload = given(json!({ "computer": self.computer, "uri": uri, "mcp_server": self.server }));
+        let payload = without_nulls(json!({ "computer": self.computer, "uri": uri, "mcp_server": self.server }));
         let answer = self.agent.request(event::READ_RESOURCE, payload, Seconds::DEFAULT.duration()).await?;
         let answer: ReadResourceRet = super::typed(answer)?;
         Ok(answer.contents)
@@ -210,7 +210,7 @@ impl Reading<'_> {
     }
 }
 
-/// Where it goes on. A Computer that sends us round in circles is not followed.
+/// The URI of the next page. A Computer that names a page twice is not followed.
 fn next(pages: &[Value], seen: &mut HashSet<String>) -> Result<Option<String>> {
     let Some(next) = pages.last().and_then(|page| page["_meta"]["next"].as_str()) else { return Ok(None) };
     if !seen.insert(next.to_owned()) {

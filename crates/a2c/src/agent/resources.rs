@@ -10,25 +10,25 @@ use a2c_protocol::seconds::Seconds;
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::question::given;
+use super::request::without_nulls;
 use super::typed;
 use crate::output;
 
 /// The whole list, from a cursor on.
-pub(super) struct List<'a> {
+pub(super) struct ResourceList<'a> {
     pub(super) computer: &'a str,
     pub(super) server: &'a str,
     pub(super) cursor: Option<String>,
 }
 
-impl List<'_> {
-    /// Prints page after page. A server that sends us round in circles is not followed.
-    pub(super) async fn whole(mut self, agent: &Agent, as_received: bool) -> Result<ExitCode> {
+impl ResourceList<'_> {
+    /// Prints page after page. A server that gives a cursor twice is not followed.
+    pub(super) async fn run(mut self, agent: &Agent, as_received: bool) -> Result<ExitCode> {
         let (mut seen, mut rows) = (HashSet::new(), Vec::new());
         loop {
             let payload = json!({ "computer": self.computer, "mcp_server": self.server, "cursor": self.cursor });
             let limit = Seconds::DEFAULT.duration();
-            let answer = agent.request(event::GET_RESOURCES, given(payload), limit).await?;
+            let answer = agent.request(event::GET_RESOURCES, without_nulls(payload), limit).await?;
             if as_received {
                 output::json(&answer)?;
             }

@@ -8,39 +8,39 @@ use a2c_protocol::tool::{CallToolResult, GetToolsRet, SmcpTool};
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{Ask, typed};
+use super::{AgentCommand, typed};
 use crate::output;
 
 /// Shows an answer to people.
-pub(super) fn answer(ask: &Ask, answer: Value) -> Result<ExitCode> {
-    match ask {
-        Ask::Members => {
+pub(super) fn answer(command: &AgentCommand, answer: Value) -> Result<ExitCode> {
+    match command {
+        AgentCommand::Members => {
             let answer: ListRoomRet = typed(answer)?;
             let row = |m: &a2c_protocol::office::SessionInfo| {
                 vec![m.role.to_string(), m.name.clone(), m.a2c_version.map(|v| v.to_string()).unwrap_or_default()]
             };
             output::table(&answer.sessions.iter().map(row).collect::<Vec<_>>());
         }
-        Ask::Tools { .. } => {
+        AgentCommand::Tools { .. } => {
             let answer: GetToolsRet = typed(answer)?;
             let first_line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
             let row = |tool: &SmcpTool| vec![tool.name.clone(), parameters(tool), first_line(&tool.description)];
             output::table(&answer.tools.iter().map(row).collect::<Vec<_>>());
         }
-        Ask::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
-        Ask::Desktop { computer, size, window } => {
+        AgentCommand::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
+        AgentCommand::Desktop { computer, size, window } => {
             let answer: GetDesktopRet = typed(answer)?;
             match answer.desktops[..] {
                 [] => output::note(&no_windows(computer, *size, window.as_deref())),
                 _ => output::text(&answer.desktops.join("\n\n")),
             }
         }
-        Ask::Finder(finder) => finder.show(&typed(answer)?),
-        Ask::Resources { .. } => super::resources::show(&typed(answer)?),
-        Ask::Dpe { .. } => super::dpe::show(&typed(answer)?),
-        Ask::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
-        Ask::Watch { .. } | Ask::Browse { .. } => {}
-        Ask::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
+        AgentCommand::Finder(finder) => finder.show(&typed(answer)?),
+        AgentCommand::Resources { .. } => super::resources::show(&typed(answer)?),
+        AgentCommand::Dpe { .. } => super::dpe::show(&typed(answer)?),
+        AgentCommand::Read { .. } => output::contents(&typed::<ReadResourceRet>(answer)?.contents)?,
+        AgentCommand::Watch { .. } | AgentCommand::Browse { .. } => {}
+        AgentCommand::Call { .. } => return output::tool_result(&typed::<CallToolResult>(answer)?),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use a2c_protocol::uri::{Depth, DpeLevel, DpeQuery, DpeUri, Format};
 use serde_json::Value;
 
 use super::super::show;
+use super::query::LoadError;
 use crate::output;
 
 /// How many pages of a document are listed at a time.
@@ -30,29 +31,28 @@ pub(super) struct Element {
     pub(super) text: String,
 }
 
-/// The URIs below a document's.
-pub(super) fn pages_uri(document: &str, offset: u64) -> Result<String, String> {
+/// A piece of the list of pages.
+pub(super) fn pages_uri(document: &str, offset: u64) -> Result<String, LoadError> {
     let query =
         DpeQuery { depth: Some(Depth::Pages), offset: Some(offset), limit: Some(PAGES_AT_ONCE), ..DpeQuery::default() };
     below(document, query, |doc_ref| DpeLevel::Document { doc_ref })
 }
 
 /// A page: as Markdown, or the elements on it.
-pub(super) fn page_uri(document: &str, index: u64, format: Option<Format>) -> Result<String, String> {
+pub(super) fn page_uri(document: &str, index: u64, format: Option<Format>) -> Result<String, LoadError> {
     below(document, DpeQuery { format, ..DpeQuery::default() }, |doc_ref| DpeLevel::Page { doc_ref, index })
 }
 
 /// An element, as Markdown.
-pub(super) fn element_uri(document: &str, id: &str) -> Result<String, String> {
+pub(super) fn element_uri(document: &str, id: &str) -> Result<String, LoadError> {
     let query = DpeQuery { format: Some(Format::Markdown), ..DpeQuery::default() };
     below(document, query, |doc_ref| DpeLevel::Element { doc_ref, id: id.to_owned() })
 }
 
-fn below(document: &str, query: DpeQuery, level: impl FnOnce(String) -> DpeLevel) -> Result<String, String> {
-    let parsed = DpeUri::parse(document).map_err(|error| error.to_string())?.uri;
-    let Some(doc_ref) = parsed.doc_ref() else { return Err(format!("{document} is no document")) };
-    let uri = DpeUri::new(parsed.host().clone(), level(doc_ref.to_owned()), query);
-    uri.map(|uri| uri.to_string()).map_err(|error| error.to_string())
+fn below(document: &str, query: DpeQuery, level: impl FnOnce(String) -> DpeLevel) -> Result<String, LoadError> {
+    let parsed = DpeUri::parse(document)?.uri;
+    let Some(doc_ref) = parsed.doc_ref() else { return Err(LoadError::NotADocument(document.to_owned())) };
+    Ok(DpeUri::new(parsed.host().clone(), level(doc_ref.to_owned()), query)?.to_string())
 }
 
 /// The pages that a document lists, and how many there are in all. Where it lists none, they are counted.
@@ -99,8 +99,8 @@ pub(in super::super) fn rendering(text: String) -> String {
         }
     }
     if json["elements"].is_array() {
-        let told = |element: Element| if element.text.is_empty() { element.summary } else { element.text };
-        return elements(&json).into_iter().map(told).collect::<Vec<_>>().join("\n\n");
+        let text = |element: Element| if element.text.is_empty() { element.summary } else { element.text };
+        return elements(&json).into_iter().map(text).collect::<Vec<_>>().join("\n\n");
     }
     match &json["content"] {
         Value::Null => pretty(&json),
@@ -145,7 +145,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// What the Finder tells of a document, to be read beside the list.
+/// The metadata of a document, to be read beside the list.
 pub(super) fn about(document: &DpeDocumentSummary) -> String {
     let mut text = format!("{}\n\n", document.title);
     if let Some(summary) = document.summary.as_deref().filter(|summary| !summary.is_empty()) {

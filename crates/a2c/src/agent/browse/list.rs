@@ -1,33 +1,32 @@
-//! A list that is loaded piece by piece: what is known of it, where the cursor is, and what is under way.
+//! A list that is loaded piece by piece: its items so far, the cursor, and the query under way.
 
-/// Names one request, so that an answer that comes too late is not mistaken for a later one.
-pub(super) type Ticket = u64;
+use super::query::QueryId;
 
 /// How near to the end of what is loaded the cursor comes before more is asked for.
 const NEAR: usize = 5;
 
 /// A list with a cursor.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct List<T> {
+pub(super) struct PagedList<T> {
     pub(super) items: Vec<T>,
     pub(super) selected: usize,
     /// How many there are in all; `None` until the first answer.
     pub(super) total: Option<u64>,
-    /// The request under way, and where its answer begins.
-    pub(super) loading: Option<(Ticket, u64)>,
-    /// Something changed while a request was under way: its answer may be of before.
+    /// The query under way, and where its answer begins.
+    pub(super) loading: Option<(QueryId, u64)>,
+    /// Something changed while a query was under way: its answer may be out of date.
     pub(super) is_stale: bool,
-    /// The last request failed; the next waits until somebody moves.
+    /// The last query failed; the next waits until the cursor moves.
     pub(super) has_failed: bool,
 }
 
-impl<T> Default for List<T> {
+impl<T> Default for PagedList<T> {
     fn default() -> Self {
         Self { items: Vec::new(), selected: 0, total: None, loading: None, is_stale: false, has_failed: false }
     }
 }
 
-impl<T> List<T> {
+impl<T> PagedList<T> {
     pub(super) fn current(&self) -> Option<&T> {
         self.items.get(self.selected)
     }
@@ -47,8 +46,8 @@ impl<T> List<T> {
         (is_idle && is_near && self.total.is_some_and(|total| (loaded as u64) < total)).then_some(loaded as u64)
     }
 
-    /// Takes what was loaded: from the beginning it is the list anew, with the cursor on the same thing where it still
-    /// is there; else it goes on. `same` compares two things.
+    /// Takes what was loaded. A piece from the beginning replaces the list, with the cursor on the same item where it is
+    /// still there; another piece is appended. `same` compares two items.
     pub(super) fn take(&mut self, offset: u64, items: Vec<T>, total: u64, same: impl Fn(&T, &T) -> bool) {
         self.loading = None;
         self.has_failed = false;
@@ -73,8 +72,8 @@ impl<T> List<T> {
 mod tests {
     use super::*;
 
-    fn list(items: &[u8], selected: usize, total: u64) -> List<u8> {
-        List { items: items.to_vec(), selected, total: Some(total), ..List::default() }
+    fn list(items: &[u8], selected: usize, total: u64) -> PagedList<u8> {
+        PagedList { items: items.to_vec(), selected, total: Some(total), ..PagedList::default() }
     }
 
     #[test]
@@ -95,13 +94,13 @@ mod tests {
         for (selected, total, expected) in [(0, 50, None), (14, 50, None), (15, 50, Some(20)), (19, 20, None)] {
             assert_eq!(list(&items, selected, total).wants_more(), expected, "{selected} {total}");
         }
-        let loading = List { loading: Some((1, 20)), ..list(&items, 19, 50) };
+        let loading = PagedList { loading: Some((1, 20)), ..list(&items, 19, 50) };
         assert_eq!(loading.wants_more(), None);
-        let mut failed = List { has_failed: true, ..list(&items, 19, 50) };
+        let mut failed = PagedList { has_failed: true, ..list(&items, 19, 50) };
         assert_eq!(failed.wants_more(), None, "a failure is not asked for again and again");
         failed.step(1);
         assert_eq!(failed.wants_more(), Some(20));
-        assert_eq!(List::<u8>::default().wants_more(), None);
+        assert_eq!(PagedList::<u8>::default().wants_more(), None);
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! `a2c agent browse`: leafing through the documents of a Computer, on a terminal.
 //!
-//! Everything that happens becomes an [`Action`](state::Action): a key (`keys`), the answer to a request (`ask`), news of
-//! the office. [`State`](state::State) takes one action after the other and says what to ask for next; it does no I/O.
-//! `view` draws a state and changes nothing. `run` holds the terminal and brings the four together, so that nothing that
-//! is slow is ever waited for.
+//! Everything that happens becomes an [`Action`](state::Action): a key (`keys`), the answer to a query (`load`), an event of
+//! the office. [`State`](state::State) takes one action after the other and returns the queries to send next; it does no
+//! I/O. `view` draws a state and changes nothing. `run` holds the terminal and connects the four, so that a slow answer
+//! never blocks a key.
 
-mod ask;
 mod document;
 mod keys;
 mod list;
-mod place;
+mod load;
+mod location;
+mod query;
 mod run;
 mod state;
 mod view;

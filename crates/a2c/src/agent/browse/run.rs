@@ -1,4 +1,4 @@
-//! The browser on its terminal: keys, answers, news and signals come in, frames go out.
+//! The browser on its terminal: keys, answers, events and signals come in, frames go out.
 
 use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
@@ -13,10 +13,9 @@ use futures_util::StreamExt as _;
 use ratatui::DefaultTerminal;
 use tokio::task::JoinSet;
 
-use super::list::Ticket;
-use super::place::{Answer, Order};
+use super::query::{LoadError, Loaded, NumberedQuery, QueryId};
 use super::state::{Action, State};
-use super::{ask, keys, view};
+use super::{keys, load, view};
 use crate::stop;
 
 /// The browser before it has the screen.
@@ -26,7 +25,7 @@ pub(in super::super) struct Browse {
 }
 
 impl Browse {
-    /// Says what stands in the way before anything is connected.
+    /// Fails before anything is connected where there is no terminal.
     pub(in super::super) fn new(computer: Option<String>, as_json: bool) -> Result<Self> {
         if as_json {
             bail!("browse is for people: scripts take `a2c agent finder COMPUTER --json`");
@@ -38,16 +37,16 @@ impl Browse {
         Ok(Self { computer, stop: Box::pin(stop) })
     }
 
-    /// Browses until somebody has seen enough. The terminal is as before, however it ends.
+    /// Browses until the user quits. The terminal is restored, however this ends.
     pub(in super::super) async fn run(mut self, agent: &Agent, mut events: AgentEvents) -> Result<ExitCode> {
         if let Some(computer) = &self.computer {
             is_there(agent, computer).await?;
         }
         let mut screen = Screen::take()?;
         let mut pressed = EventStream::new();
-        let mut asked = Asked { agent: agent.clone(), tasks: JoinSet::new() };
-        let (mut state, orders) = State::new(self.computer.take());
-        asked.send(orders);
+        let mut running = RunningQueries { agent: agent.clone(), tasks: JoinSet::new() };
+        let (mut state, queries) = State::new(self.computer.take());
+        running.send(queries);
         while !state.is_over {
             screen.draw(&mut state)?;
             let action = tokio::select! {
@@ -58,7 +57,7 @@ impl Browse {
                     Some(Err(error)) => return Err(error).context("cannot read from the terminal"),
                     None => break,
                 },
-                Some((ticket, answer)) = asked.next() => Some(Action::Answered(ticket, answer)),
+                Some((id, answer)) = running.next() => Some(Action::Answered(id, answer)),
                 event = events.recv() => match event {
                     Some(AgentEvent::SeatLost { cause }) => bail!("the seat in the office is lost: {cause}"),
                     Some(AgentEvent::Closed { cause }) => bail!("the connection to the hub is over: {cause}"),
@@ -68,14 +67,14 @@ impl Browse {
                 () = &mut self.stop => break,
             };
             if let Some(action) = action {
-                asked.send(state.apply(action));
+                running.send(state.apply(action));
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// A mistyped name is told where it was typed, and not on a screen of its own.
+/// A mistyped name is reported where it was typed, and not on the browser's screen.
 async fn is_there(agent: &Agent, computer: &str) -> Result<()> {
     let members = agent.members().await?;
     let computers = members.into_iter().filter(|member| member.role == Role::Computer);
@@ -103,21 +102,21 @@ fn action_of(event: AgentEvent) -> Option<Action> {
     }
 }
 
-/// The requests under way. They end with the browser.
-struct Asked {
+/// The queries under way. They end with the browser.
+struct RunningQueries {
     agent: Agent,
-    tasks: JoinSet<(Ticket, Result<Answer, String>)>,
+    tasks: JoinSet<(QueryId, Result<Loaded, LoadError>)>,
 }
 
-impl Asked {
-    fn send(&mut self, orders: Vec<Order>) {
-        for Order { ticket, request } in orders {
+impl RunningQueries {
+    fn send(&mut self, queries: Vec<NumberedQuery>) {
+        for NumberedQuery { id, query } in queries {
             let agent = self.agent.clone();
-            self.tasks.spawn(async move { (ticket, ask::ask(&agent, request).await) });
+            self.tasks.spawn(async move { (id, load::load(&agent, query).await) });
         }
     }
 
-    async fn next(&mut self) -> Option<(Ticket, Result<Answer, String>)> {
+    async fn next(&mut self) -> Option<(QueryId, Result<Loaded, LoadError>)> {
         match self.tasks.join_next().await? {
             Ok(answered) => Some(answered),
             Err(error) => match error.try_into_panic() {
@@ -129,7 +128,7 @@ impl Asked {
     }
 }
 
-/// The terminal while it is ours. A panic gives it back, too, before it is told.
+/// The terminal while the browser holds it. A panic restores it, too, before its message is printed.
 struct Screen {
     terminal: DefaultTerminal,
 }
@@ -150,7 +149,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A panic has restored it before it was told; to do so again could hide what it said.
+        // The panic hook has restored it already; a second time could hide the message.
         if std::thread::panicking() {
             return;
         }

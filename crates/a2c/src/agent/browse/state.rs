@@ -1,19 +1,19 @@
 //! The browser without its terminal: a state, and what each action makes of it.
 //!
-//! [`State::apply`] is the only way to change a state. It returns what has to be asked for; the answers come back as
-//! actions. Each list has one request under way at most, and so has the preview: who leafs quickly asks for the page
-//! where they stop, and not for all in between. A change that is announced while a list is being loaded makes it load
-//! once more.
+//! [`State::apply`] is the only way to change a state. It returns the queries to send; the answers come back as actions.
+//! Each list has one query under way at most, and so has the preview: moving quickly loads the page where the cursor
+//! stops, and none in between. A change that is announced while a list is being loaded makes it load once more.
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::list::{List, Ticket};
-use super::place::{Answer, Item, Order, Place, Request};
+use super::list::PagedList;
+use super::location::{Item, Location};
+use super::query::{LoadError, Loaded, NumberedQuery, Query, QueryId};
 
 #[cfg(test)]
 mod tests;
 
-/// How many documents are asked for at a time, and the most that a refresh asks for.
+/// How many documents one query loads, and the most that a refresh loads.
 const DOCUMENTS_AT_ONCE: u64 = 50;
 const DOCUMENTS_AT_MOST: u64 = 100;
 
@@ -45,7 +45,7 @@ pub(super) enum Action {
     Submit,
     Cancel,
     /// An answer came, or why there is none.
-    Answered(Ticket, Result<Answer, String>),
+    Answered(QueryId, Result<Loaded, LoadError>),
     /// The documents of a Computer changed.
     Changed(String),
     /// A Computer came, or went.
@@ -64,8 +64,8 @@ pub(super) enum Action {
 /// A list and where it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Level {
-    pub(super) place: Place,
-    pub(super) list: List<Item>,
+    pub(super) location: Location,
+    pub(super) list: PagedList<Item>,
 }
 
 /// Everything that is shown.
@@ -87,21 +87,21 @@ pub(super) struct State {
     pub(super) is_over: bool,
     /// A single Computer is opened by itself, once.
     opens_single: bool,
-    texts: HashMap<Request, Result<String, String>>,
-    /// The text that is under way; `None` as request where its answer is no longer wanted.
-    text_ticket: Option<(Ticket, Option<Request>)>,
+    texts: HashMap<Query, Result<String, LoadError>>,
+    /// The text that is being loaded; `None` as query where its answer is no longer wanted.
+    loading_text: Option<(QueryId, Option<Query>)>,
     rows: usize,
     last_scroll: usize,
-    tickets: Ticket,
+    last_id: QueryId,
 }
 
 impl State {
-    /// The browser at its start, and what it asks for first.
-    pub(super) fn new(computer: Option<String>) -> (Self, Vec<Order>) {
+    /// The browser at its start, and its first queries.
+    pub(super) fn new(computer: Option<String>) -> (Self, Vec<NumberedQuery>) {
         let opens_single = computer.is_none();
-        let place = computer.map_or(Place::Office, |computer| Place::Finder { computer });
+        let location = computer.map_or(Location::Office, |computer| Location::Finder { computer });
         let mut state = Self {
-            levels: vec![Level { place, list: List::default() }],
+            levels: vec![Level { location, list: PagedList::default() }],
             search: String::new(),
             typing: None,
             file_type: None,
@@ -113,13 +113,13 @@ impl State {
             is_over: false,
             opens_single,
             texts: HashMap::new(),
-            text_ticket: None,
+            loading_text: None,
             rows: 1,
             last_scroll: 0,
-            tickets: 0,
+            last_id: 0,
         };
-        let orders = state.load(0, 0).into_iter().collect();
-        (state, orders)
+        let queries = state.load(0, 0).into_iter().collect();
+        (state, queries)
     }
 
     /// The level on the screen.
@@ -127,66 +127,66 @@ impl State {
         self.levels.last().expect("there always is a level")
     }
 
-    fn top_list(&mut self) -> &mut List<Item> {
+    fn top_list(&mut self) -> &mut PagedList<Item> {
         &mut self.levels.last_mut().expect("there always is a level").list
     }
 
-    /// The text beside the list: what is known, or that it is under way.
+    /// The text beside the list, or that it is being loaded.
     pub(super) fn preview(&self) -> String {
-        let Level { place, list } = self.top();
+        let Level { location, list } = self.top();
         let Some(item) = list.current() else { return String::new() };
-        let request = place.text_of(item);
-        match request.as_ref().map(|request| (request, self.texts.get(request))) {
+        let query = location.text_of(item);
+        match query.as_ref().map(|query| (query, self.texts.get(query))) {
             Some((_, Some(Ok(text)))) => text.clone(),
             Some((_, Some(Err(error)))) => format!("{}\n\n{error}", item.about()).trim_start().to_owned(),
-            Some((Request::Page { .. }, None)) => "loading…".to_owned(),
+            Some((Query::Page { .. }, None)) => "loading…".to_owned(),
             _ => item.about(),
         }
     }
 
-    /// Whether something that is on the screen is being asked for.
+    /// Whether something that is on the screen is being loaded.
     pub(super) fn is_loading(&self) -> bool {
-        self.top().list.loading.is_some() || matches!(self.text_ticket, Some((_, Some(_))))
+        self.top().list.loading.is_some() || matches!(self.loading_text, Some((_, Some(_))))
     }
 
-    /// Takes an action, and says what to ask for.
-    pub(super) fn apply(&mut self, action: Action) -> Vec<Order> {
-        let mut orders = Vec::new();
+    /// Takes an action, and returns the queries to send.
+    pub(super) fn apply(&mut self, action: Action) -> Vec<NumberedQuery> {
+        let mut queries = Vec::new();
         match action {
             Action::Drawn { rows, last_scroll } => {
                 (self.rows, self.last_scroll) = (rows.max(1), last_scroll);
                 self.scroll = self.scroll.min(last_scroll);
-                return orders;
+                return queries;
             }
-            Action::Answered(ticket, answer) => self.answered(ticket, answer, &mut orders),
-            Action::Changed(computer) => self.refresh(|place| place.computer() == Some(&computer), &mut orders),
+            Action::Answered(id, answer) => self.answered(id, answer, &mut queries),
+            Action::Changed(computer) => self.refresh(|location| location.computer() == Some(&computer), &mut queries),
             Action::Came(computer) => {
                 self.notice = None;
-                self.refresh(|place| place.computer().is_none_or(|at| at == computer), &mut orders);
+                self.refresh(|location| location.computer().is_none_or(|at| at == computer), &mut queries);
             }
             Action::Went(computer) => {
-                if self.top().place.computer() == Some(&computer) {
+                if self.top().location.computer() == Some(&computer) {
                     self.notice = Some(format!("'{computer}' has left the office"));
                 }
-                self.refresh(|place| *place == Place::Office, &mut orders);
+                self.refresh(|location| *location == Location::Office, &mut queries);
             }
             Action::Lost(reason) => self.offline = Some(reason),
             Action::Restored => {
                 self.offline = None;
-                self.refresh(|_| true, &mut orders);
+                self.refresh(|_| true, &mut queries);
             }
-            pressed => self.pressed(&pressed, &mut orders),
+            pressed => self.pressed(&pressed, &mut queries),
         }
-        self.follow_up(&mut orders);
-        orders
+        self.follow_up(&mut queries);
+        queries
     }
 
-    fn pressed(&mut self, action: &Action, orders: &mut Vec<Order>) {
+    fn pressed(&mut self, action: &Action, queries: &mut Vec<NumberedQuery>) {
         self.notice = None;
         let is_help = std::mem::take(&mut self.is_help);
         match action {
             Action::Quit => self.is_over = true,
-            // Whatever is pressed to get rid of the help does nothing else.
+            // The key that closes the help does nothing else.
             _ if is_help => {}
             Action::Help => self.is_help = true,
             Action::Step(by) => self.step(*by),
@@ -194,10 +194,10 @@ impl State {
             Action::First => self.step(isize::MIN),
             Action::Last => self.step(isize::MAX),
             Action::Scroll(by) => self.scroll = self.scroll.saturating_add_signed(*by).min(self.last_scroll),
-            Action::Open => self.open(orders),
-            Action::Back => self.back(orders),
-            Action::Refresh => self.refresh(|_| true, orders),
-            Action::NextType => self.next_type(orders),
+            Action::Open => self.open(queries),
+            Action::Back => self.back(queries),
+            Action::Refresh => self.refresh(|_| true, queries),
+            Action::NextType => self.next_type(queries),
             Action::Search if self.finder().is_some() => self.typing = Some(self.search.clone()),
             Action::Search => self.notice = Some("open a Computer first, then search its documents".to_owned()),
             Action::Type(c) => self.typing.get_or_insert_default().push(*c),
@@ -206,7 +206,7 @@ impl State {
             Action::Submit => {
                 if let Some(typed) = self.typing.take() {
                     let file_type = self.file_type.clone();
-                    self.filter(typed.trim().to_owned(), file_type, orders);
+                    self.filter(typed.trim().to_owned(), file_type, queries);
                 }
             }
             _ => {}
@@ -221,58 +221,58 @@ impl State {
         }
     }
 
-    fn open(&mut self, orders: &mut Vec<Order>) {
-        let Level { place, list } = self.top();
+    fn open(&mut self, queries: &mut Vec<NumberedQuery>) {
+        let Level { location, list } = self.top();
         let Some(item) = list.current() else { return };
-        if let Some(place) = place.inside(item) {
-            self.enter(place, orders);
-        } else if let Some(request) = place.text_of(item) {
-            // An element is shown as its page has it until it is asked for by itself.
-            if self.text_ticket.is_none() && !matches!(self.texts.get(&request), Some(Ok(_))) {
-                orders.push(self.order_text(request));
+        if let Some(location) = location.inside(item) {
+            self.enter(location, queries);
+        } else if let Some(query) = location.text_of(item) {
+            // An element is shown as its page has it until it is opened.
+            if self.loading_text.is_none() && !matches!(self.texts.get(&query), Some(Ok(_))) {
+                queries.push(self.text_query(query));
             }
         }
     }
 
-    fn enter(&mut self, place: Place, orders: &mut Vec<Order>) {
-        self.levels.push(Level { place, list: List::default() });
+    fn enter(&mut self, location: Location, queries: &mut Vec<NumberedQuery>) {
+        self.levels.push(Level { location, list: PagedList::default() });
         self.scroll = 0;
-        orders.extend(self.load(self.levels.len() - 1, 0));
+        queries.extend(self.load(self.levels.len() - 1, 0));
     }
 
-    fn back(&mut self, orders: &mut Vec<Order>) {
-        let is_finder = matches!(self.top().place, Place::Finder { .. });
+    fn back(&mut self, queries: &mut Vec<NumberedQuery>) {
+        let is_finder = matches!(self.top().location, Location::Finder { .. });
         if is_finder && (!self.search.is_empty() || self.file_type.is_some()) {
-            self.filter(String::new(), None, orders);
+            self.filter(String::new(), None, queries);
         } else if self.levels.len() > 1 {
             self.levels.pop();
             self.scroll = 0;
         } else {
             self.notice = Some("q quits".to_owned());
         }
-        if matches!(self.top().place, Place::Office) {
+        if matches!(self.top().location, Location::Office) {
             self.types.clear();
         }
     }
 
     /// The level of the documents.
     fn finder(&self) -> Option<usize> {
-        self.levels.iter().position(|level| matches!(level.place, Place::Finder { .. }))
+        self.levels.iter().position(|level| matches!(level.location, Location::Finder { .. }))
     }
 
-    /// Shows other documents; what was under way is no longer wanted.
-    fn filter(&mut self, search: String, file_type: Option<String>, orders: &mut Vec<Order>) {
+    /// Shows other documents; the answer of a running query is no longer wanted.
+    fn filter(&mut self, search: String, file_type: Option<String>, queries: &mut Vec<NumberedQuery>) {
         let Some(finder) = self.finder() else { return };
         (self.search, self.file_type) = (search, file_type);
         self.levels.truncate(finder + 1);
-        self.levels[finder].list = List::default();
+        self.levels[finder].list = PagedList::default();
         self.scroll = 0;
-        orders.extend(self.load(finder, 0));
+        queries.extend(self.load(finder, 0));
     }
 
-    /// Only where documents are listed: further down it would throw the reader out of what they read.
-    fn next_type(&mut self, orders: &mut Vec<Order>) {
-        if !matches!(self.top().place, Place::Finder { .. }) {
+    /// Only where documents are listed: on a page it would take the user away from the text.
+    fn next_type(&mut self, queries: &mut Vec<NumberedQuery>) {
+        if !matches!(self.top().location, Location::Finder { .. }) {
             return;
         }
         if self.types.is_empty() {
@@ -284,35 +284,35 @@ impl State {
             Some(current) => self.types.iter().find(|known| *known > current),
         };
         let (search, next) = (self.search.clone(), next.cloned());
-        self.filter(search, next, orders);
+        self.filter(search, next, queries);
     }
 
-    /// Loads lists anew, where they are, and forgets the texts.
-    fn refresh(&mut self, concerns: impl Fn(&Place) -> bool, orders: &mut Vec<Order>) {
+    /// Loads lists again, and forgets the texts.
+    fn refresh(&mut self, concerns: impl Fn(&Location) -> bool, queries: &mut Vec<NumberedQuery>) {
         let concerned: Vec<usize> =
-            (0..self.levels.len()).filter(|&depth| concerns(&self.levels[depth].place)).collect();
+            (0..self.levels.len()).filter(|&depth| concerns(&self.levels[depth].location)).collect();
         if concerned.is_empty() {
             return;
         }
         self.texts.clear();
-        if let Some((_, wanted)) = &mut self.text_ticket {
+        if let Some((_, wanted)) = &mut self.loading_text {
             *wanted = None;
         }
         for depth in concerned {
             let list = &mut self.levels[depth].list;
             match list.loading {
                 Some(_) => list.is_stale = true,
-                None => orders.extend(self.load(depth, 0)),
+                None => queries.extend(self.load(depth, 0)),
             }
         }
     }
 
-    /// The request for a piece of a list.
-    fn load(&mut self, depth: usize, offset: u64) -> Option<Order> {
+    /// The query for a piece of a list.
+    fn load(&mut self, depth: usize, offset: u64) -> Option<NumberedQuery> {
         let level = self.levels.get(depth)?;
-        let request = match level.place.clone() {
-            Place::Office => Request::Computers,
-            Place::Finder { computer } => Request::Documents {
+        let query = match level.location.clone() {
+            Location::Office => Query::Computers,
+            Location::Finder { computer } => Query::Documents {
                 computer,
                 keywords: self.search.split_whitespace().map(ToOwned::to_owned).collect(),
                 file_type: self.file_type.clone(),
@@ -322,70 +322,77 @@ impl State {
                     _ => DOCUMENTS_AT_ONCE,
                 },
             },
-            Place::Document { computer, uri, .. } => Request::Pages { computer, uri, offset },
-            Place::Page { computer, uri, index, .. } => Request::Elements { computer, uri, index },
+            Location::Document { computer, uri, .. } => Query::Pages { computer, uri, offset },
+            Location::Page { computer, uri, index, .. } => Query::Elements { computer, uri, index },
         };
-        let order = self.order(request);
+        let numbered = self.number(query);
         let list = &mut self.levels[depth].list;
-        list.loading = Some((order.ticket, offset));
+        list.loading = Some((numbered.id, offset));
         list.is_stale = false;
-        Some(order)
+        Some(numbered)
     }
 
-    fn order(&mut self, request: Request) -> Order {
-        self.tickets += 1;
-        Order { ticket: self.tickets, request }
+    fn number(&mut self, query: Query) -> NumberedQuery {
+        self.last_id += 1;
+        NumberedQuery { id: self.last_id, query }
     }
 
-    fn order_text(&mut self, request: Request) -> Order {
-        let order = self.order(request.clone());
-        self.text_ticket = Some((order.ticket, Some(request)));
-        order
+    fn text_query(&mut self, query: Query) -> NumberedQuery {
+        let numbered = self.number(query.clone());
+        self.loading_text = Some((numbered.id, Some(query)));
+        numbered
     }
 
-    fn answered(&mut self, ticket: Ticket, answer: Result<Answer, String>, orders: &mut Vec<Order>) {
-        if let Some((_, wanted)) = self.text_ticket.take_if(|(open, _)| *open == ticket) {
+    fn answered(&mut self, id: QueryId, answer: Result<Loaded, LoadError>, queries: &mut Vec<NumberedQuery>) {
+        if let Some((_, wanted)) = self.loading_text.take_if(|(open, _)| *open == id) {
             return self.take_text(wanted, answer);
         }
-        let loads = |level: &Level| level.list.loading.is_some_and(|(open, _)| open == ticket);
+        let loads = |level: &Level| level.list.loading.is_some_and(|(open, _)| open == id);
         let Some(depth) = self.levels.iter().position(loads) else { return };
         let offset = self.levels[depth].list.loading.take().map_or(0, |(_, offset)| offset);
         match answer {
-            Ok(Answer::Items { items, total }) => self.take_items(depth, offset, items, total, orders),
-            Ok(Answer::Text(_)) => {}
+            Ok(Loaded::Items { items, total }) => self.take_items(depth, offset, items, total, queries),
+            Ok(Loaded::Text(_)) => {}
             Err(error) => {
                 self.levels[depth].list.has_failed = true;
-                self.notice = Some(error);
+                self.notice = Some(error.to_string());
             }
         }
         if self.levels.get(depth).is_some_and(|level| level.list.is_stale) {
-            orders.extend(self.load(depth, 0));
+            queries.extend(self.load(depth, 0));
         }
     }
 
-    fn take_text(&mut self, wanted: Option<Request>, answer: Result<Answer, String>) {
-        let Some(request) = wanted else { return };
+    fn take_text(&mut self, wanted: Option<Query>, answer: Result<Loaded, LoadError>) {
+        let Some(query) = wanted else { return };
         let text = match answer {
-            Ok(Answer::Text(mut text)) => {
+            Ok(Loaded::Text(mut text)) => {
                 if text.len() > LONGEST_TEXT {
                     text.truncate(text.floor_char_boundary(LONGEST_TEXT));
                     text.push_str("…\n\n(it goes on; `a2c agent read` prints all of it)");
                 }
                 Ok(text)
             }
-            Ok(Answer::Items { .. }) => return,
+            Ok(Loaded::Items { .. }) => return,
             Err(error) => Err(error),
         };
         if let Err(error) = &text {
-            self.notice = Some(error.clone());
+            self.notice = Some(error.to_string());
         }
         if self.texts.len() >= TEXTS {
             self.texts.clear();
         }
-        self.texts.insert(request, text);
+        self.texts.insert(query, text);
     }
 
-    fn take_items(&mut self, depth: usize, offset: u64, items: Vec<Item>, total: u64, orders: &mut Vec<Order>) {
+    fn take_items(
+        &mut self,
+        depth: usize,
+        offset: u64,
+        items: Vec<Item>,
+        total: u64,
+        queries: &mut Vec<NumberedQuery>,
+    ) {
         for item in &items {
             if let Item::Document(document) = item
                 && !document.file_type.is_empty()
@@ -394,30 +401,30 @@ impl State {
             }
         }
         self.levels[depth].list.take(offset, items, total, Item::is_same);
-        let Level { place, list } = &self.levels[depth];
-        if *place != Place::Office || list.items.is_empty() || !std::mem::take(&mut self.opens_single) {
+        let Level { location, list } = &self.levels[depth];
+        if *location != Location::Office || list.items.is_empty() || !std::mem::take(&mut self.opens_single) {
             return;
         }
-        // Nobody needs a list of one to choose from.
+        // A list of one needs no choice.
         if let [Item::Computer(computer)] = &self.levels[depth].list.items[..] {
-            let place = Place::Finder { computer: computer.clone() };
+            let location = Location::Finder { computer: computer.clone() };
             self.levels.clear();
-            self.enter(place, orders);
+            self.enter(location, queries);
         }
     }
 
-    /// What the state as it is now asks for: more of a list whose end is near, and the text beside it.
-    fn follow_up(&mut self, orders: &mut Vec<Order>) {
+    /// Adds the queries that the new state needs: more of a list whose end is near, and the text beside it.
+    fn follow_up(&mut self, queries: &mut Vec<NumberedQuery>) {
         if let Some(offset) = self.top().list.wants_more() {
-            orders.extend(self.load(self.levels.len() - 1, offset));
+            queries.extend(self.load(self.levels.len() - 1, offset));
         }
-        let Level { place, list } = self.top();
-        let wanted = list.current().and_then(|item| place.text_of(item));
-        if let Some(request @ Request::Page { .. }) = wanted
-            && self.text_ticket.is_none()
-            && !self.texts.contains_key(&request)
+        let Level { location, list } = self.top();
+        let wanted = list.current().and_then(|item| location.text_of(item));
+        if let Some(query @ Query::Page { .. }) = wanted
+            && self.loading_text.is_none()
+            && !self.texts.contains_key(&query)
         {
-            orders.push(self.order_text(request));
+            queries.push(self.text_query(query));
         }
     }
 }

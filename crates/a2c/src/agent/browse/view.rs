@@ -1,4 +1,4 @@
-//! Drawing a state: where one is, the list, the text beside or below it, and a line for what goes on.
+//! Drawing a state: the location, the list, the text beside or below it, and a status line.
 //!
 //! Everything that comes from elsewhere passes through [`output::printable`] on its way to the screen.
 
@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::show;
 use super::keys::HELP;
-use super::place::{Item, Place};
+use super::location::{Item, Location};
 use super::state::{Level, State};
 use super::wrap::wrap;
 use crate::output;
@@ -59,9 +59,9 @@ fn split(body: Rect) -> (Rect, Option<Rect>) {
     }
 }
 
-/// The breadcrumb, and what the documents are narrowed down to.
+/// The breadcrumb, and the filters of the documents.
 fn draw_head(frame: &mut Frame<'_>, state: &State, area: Rect) {
-    let names: Vec<String> = state.levels.iter().map(|level| output::one_line(&level.place.name())).collect();
+    let names: Vec<String> = state.levels.iter().map(|level| output::one_line(&level.location.name())).collect();
     let mut filters = String::new();
     if !state.search.is_empty() {
         filters.push_str(&format!("  /{}", output::one_line(&state.search)));
@@ -101,7 +101,7 @@ fn draw_list(frame: &mut Frame<'_>, state: &State, area: Rect) {
 
 /// Why a list is empty.
 fn nothing(state: &State) -> String {
-    let Level { place, list } = state.top();
+    let Level { location, list } = state.top();
     if list.loading.is_some() {
         return "loading…".to_owned();
     }
@@ -109,17 +109,17 @@ fn nothing(state: &State) -> String {
         return "This could not be loaded; r tries again.".to_owned();
     }
     let is_filtered = !state.search.is_empty() || state.file_type.is_some();
-    match place {
-        Place::Office => "There is no Computer in the office yet. One that comes is shown here.",
-        Place::Finder { .. } if is_filtered => "No documents match. Esc shows all of them.",
-        Place::Finder { .. } => "No documents: no MCP server of this Computer has any (dpe:// resources).",
-        Place::Document { .. } => "This document has no pages.",
-        Place::Page { .. } => "There is nothing on this page.",
+    match location {
+        Location::Office => "There is no Computer in the office yet. One that comes is shown here.",
+        Location::Finder { .. } if is_filtered => "No documents match. Esc shows all of them.",
+        Location::Finder { .. } => "No documents: no MCP server of this Computer has any (dpe:// resources).",
+        Location::Document { .. } => "This document has no pages.",
+        Location::Page { .. } => "There is nothing on this page.",
     }
     .to_owned()
 }
 
-/// Rows: what it is on the left, what is known of it in columns on the right, as far as there is room.
+/// Rows: the name on the left, facts in columns on the right, as far as there is room.
 fn aligned(items: &[Item], width: usize) -> Vec<String> {
     let rows: Vec<(String, Vec<String>)> = items.iter().map(cells).collect();
     // Names have two fifths of the row, if they need them; what does not fit beside them is in the preview.
@@ -146,7 +146,7 @@ fn aligned(items: &[Item], width: usize) -> Vec<String> {
     rows.iter().map(row).collect()
 }
 
-/// The name of an item, and what is known of it.
+/// The name of an item, and its facts in columns.
 fn cells(item: &Item) -> (String, Vec<String>) {
     let (name, facts) = match item {
         Item::Computer(computer) => (computer.clone(), Vec::new()),
@@ -188,13 +188,13 @@ fn draw_preview(frame: &mut Frame<'_>, state: &State, area: Rect) -> usize {
     last
 }
 
-/// What goes on, or which keys there are.
+/// The status, or the keys.
 fn draw_foot(frame: &mut Frame<'_>, state: &State, area: Rect) {
     let width = usize::from(area.width);
     let list = &state.top().list;
     if let Some(typing) = &state.typing {
         let text = output::one_line(&format!("/{typing}"));
-        // The end is what is being typed; the cursor has a place, too.
+        // The end is what is being typed; the cursor needs a column, too.
         let mut seen = text.as_str();
         while seen.width() > width.saturating_sub(1) {
             let mut rest = seen.chars();

@@ -4,7 +4,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::super::document::{Element, Page};
-use super::super::place::{Answer, Order};
+use super::super::query::{LoadError, Loaded, NumberedQuery};
 use super::super::state::Action;
 use super::*;
 use a2c_protocol::context::DpeDocumentSummary;
@@ -24,13 +24,13 @@ fn document(index: u64, title: &str) -> Item {
     }))
 }
 
-fn answer(state: &mut State, orders: &[Order], items: Vec<Item>, total: u64) -> Vec<Order> {
-    state.apply(Action::Answered(orders[0].ticket, Ok(Answer::Items { items, total })))
+fn answer(state: &mut State, queries: &[NumberedQuery], items: Vec<Item>, total: u64) -> Vec<NumberedQuery> {
+    state.apply(Action::Answered(queries[0].id, Ok(Loaded::Items { items, total })))
 }
 
 fn finder() -> State {
-    let (mut state, orders) = State::new(Some("desk".to_owned()));
-    answer(&mut state, &orders, vec![document(0, "年度报告"), document(1, "Second\u{1b}[2J\nline")], 2);
+    let (mut state, queries) = State::new(Some("desk".to_owned()));
+    answer(&mut state, &queries, vec![document(0, "年度报告"), document(1, "Second\u{1b}[2J\nline")], 2);
     state
 }
 
@@ -79,14 +79,15 @@ fn a_narrow_screen_has_the_text_below() {
 
 #[test]
 fn what_is_under_way_or_missing_is_said() {
-    let (mut state, orders) = State::new(Some("desk".to_owned()));
+    let (mut state, queries) = State::new(Some("desk".to_owned()));
     assert_eq!(screen(&state, 30, 5)[1], "loading…");
-    let failed = state.apply(Action::Answered(orders[0].ticket, Err("it\u{7} broke".to_owned())));
+    let failed = state.apply(Action::Answered(queries[0].id, Err(LoadError::NoText("x\u{7}".to_owned()))));
     assert_eq!(failed, []);
     let shown = screen(&state, 60, 5);
-    assert_eq!((shown[1].as_str(), shown[4].as_str()), ("This could not be loaded; r tries again.", "it\\u{7} broke"));
-    let orders = state.apply(Action::Refresh);
-    answer(&mut state, &orders, vec![], 0);
+    assert_eq!(shown[1], "This could not be loaded; r tries again.");
+    assert_eq!(shown[4], "there is no text at x\\u{7}");
+    let queries = state.apply(Action::Refresh);
+    answer(&mut state, &queries, vec![], 0);
     assert!(screen(&state, 100, 5)[1].starts_with("No documents: no MCP server"));
     state.apply(Action::Lost("cut".to_owned()));
     assert_eq!(screen(&state, 60, 5)[4], "the hub is not connected: cut");
@@ -102,8 +103,8 @@ fn a_search_is_seen_while_it_is_typed_and_after() {
     assert_eq!(terminal.get_cursor_position().unwrap(), (8, 4).into());
     assert_eq!(screen(&state, 60, 5)[4], "/年报 q3");
     assert_eq!(screen(&state, 5, 5)[4], " q3", "the end of it where there is no room");
-    let orders = state.apply(Action::Submit);
-    answer(&mut state, &orders, vec![], 0);
+    let queries = state.apply(Action::Submit);
+    answer(&mut state, &queries, vec![], 0);
     let shown = screen(&state, 60, 5);
     assert_eq!(
         (shown[0].as_str(), shown[1].as_str()),
@@ -114,26 +115,26 @@ fn a_search_is_seen_while_it_is_typed_and_after() {
 #[test]
 fn pages_and_elements() {
     let mut state = finder();
-    let orders = state.apply(Action::Open);
+    let queries = state.apply(Action::Open);
     let pages = vec![
         Item::Page(Page { index: 0, title: "Cover".to_owned(), elements: Some(1200) }),
         Item::Page(Page { index: 1, title: String::new(), elements: None }),
     ];
-    let orders = answer(&mut state, &orders, pages, 2);
-    state.apply(Action::Answered(orders[0].ticket, Ok(Answer::Text("# Cover\n\n\u{1b}[31mtext".to_owned()))));
+    let queries = answer(&mut state, &queries, pages, 2);
+    state.apply(Action::Answered(queries[0].id, Ok(Loaded::Text("# Cover\n\n\u{1b}[31mtext".to_owned()))));
     let shown = screen(&state, 88, 8);
     assert_eq!(shown[0], "desk › 年度报告");
     assert_eq!(shown[1], "> 0  Cover                        1,200 elements │# Cover");
     assert_eq!(shown[2], "  page 1                                         │");
     assert_eq!(shown[3], "                                                 │\\u{1b}[31mtext");
-    let orders = state.apply(Action::Open);
+    let queries = state.apply(Action::Open);
     let element = Element {
         id: "e1".to_owned(),
         category: "heading".to_owned(),
         summary: "Hello".to_owned(),
         text: "World".to_owned(),
     };
-    answer(&mut state, &orders, vec![Item::Element(element)], 1);
+    answer(&mut state, &queries, vec![Item::Element(element)], 1);
     let shown = screen(&state, 88, 8);
     assert_eq!(shown[0], "desk › 年度报告 › page 0: Cover");
     assert_eq!(shown[1], "> [heading] Hello                             e1 │World");
@@ -160,9 +161,9 @@ fn no_size_is_too_small() {
 
 #[test]
 fn a_long_list_is_shown_screen_by_screen() {
-    let (mut state, orders) = State::new(Some("desk".to_owned()));
+    let (mut state, queries) = State::new(Some("desk".to_owned()));
     let documents = (0..30).map(|index| document(index, &format!("Title {index}"))).collect();
-    answer(&mut state, &orders, documents, 30);
+    answer(&mut state, &queries, documents, 30);
     state.apply(Action::Drawn { rows: 4, last_scroll: 0 });
     state.apply(Action::Leaf(1));
     state.apply(Action::Step(1));

@@ -1,13 +1,13 @@
-//! Where the browser is, what stands in the lists there, and what can be asked for.
+//! Where the browser is, and what the lists there hold.
 
 use a2c_protocol::context::DpeDocumentSummary;
 
 use super::document::{self, Element, Page};
-use super::list::Ticket;
+use super::query::Query;
 
-/// Where a list belongs.
+/// What a list belongs to.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// The Computers of the office.
     Office,
     /// The documents of a Computer.
@@ -18,7 +18,7 @@ pub(super) enum Place {
     Page { computer: String, uri: String, index: u64, title: String },
 }
 
-impl Place {
+impl Location {
     pub(super) fn computer(&self) -> Option<&str> {
         match self {
             Self::Office => None,
@@ -37,7 +37,7 @@ impl Place {
         }
     }
 
-    /// Where one gets to from here; nowhere from elements.
+    /// The location that an item opens; an element opens none.
     pub(super) fn inside(&self, item: &Item) -> Option<Self> {
         match (self, item) {
             (Self::Office, Item::Computer(computer)) => Some(Self::Finder { computer: computer.clone() }),
@@ -56,21 +56,21 @@ impl Place {
         }
     }
 
-    /// The text of something that is listed here and has to be asked for.
-    pub(super) fn text_of(&self, item: &Item) -> Option<Request> {
+    /// The query for the text of an item, where the list does not carry it.
+    pub(super) fn text_of(&self, item: &Item) -> Option<Query> {
         match (self, item) {
             (Self::Document { computer, uri, .. }, Item::Page(page)) => {
-                Some(Request::Page { computer: computer.clone(), uri: uri.clone(), index: page.index })
+                Some(Query::Page { computer: computer.clone(), uri: uri.clone(), index: page.index })
             }
             (Self::Page { computer, uri, .. }, Item::Element(element)) => {
-                Some(Request::Element { computer: computer.clone(), uri: uri.clone(), id: element.id.clone() })
+                Some(Query::Element { computer: computer.clone(), uri: uri.clone(), id: element.id.clone() })
             }
             _ => None,
         }
     }
 }
 
-/// What stands in a list.
+/// An entry of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Item {
     Computer(String),
@@ -93,7 +93,7 @@ impl Item {
         }
     }
 
-    /// What can be told of it without asking.
+    /// What can be shown of it without a query.
     pub(super) fn about(&self) -> String {
         match self {
             Self::Computer(computer) => format!("Enter opens the documents of {computer}."),
@@ -103,39 +103,4 @@ impl Item {
             Self::Element(element) => element.text.clone(),
         }
     }
-}
-
-/// Something to be asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Request {
-    /// Who is in the office.
-    Computers,
-    /// Some documents of a Computer.
-    Documents { computer: String, keywords: Vec<String>, file_type: Option<String>, offset: u64, limit: u64 },
-    /// Some pages of a document.
-    Pages { computer: String, uri: String, offset: u64 },
-    /// What is on a page.
-    Elements { computer: String, uri: String, index: u64 },
-    /// A page as text.
-    Page { computer: String, uri: String, index: u64 },
-    /// An element as text.
-    Element { computer: String, uri: String, id: String },
-}
-
-/// What came back.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Answer {
-    /// A piece of a list, and how long the whole is.
-    Items {
-        items: Vec<Item>,
-        total: u64,
-    },
-    Text(String),
-}
-
-/// A request, with the ticket under which it is answered.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Order {
-    pub(super) ticket: Ticket,
-    pub(super) request: Request,
 }

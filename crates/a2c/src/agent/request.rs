@@ -1,4 +1,4 @@
-//! One request and what goes with it, read from the command line.
+//! One request, read from the command line.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -10,59 +10,61 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
 use super::read::ReadArgs;
-use super::{Ask, dpe, read};
+use super::{AgentCommand, dpe, read};
 
 /// What goes to the hub.
-pub(super) struct Question {
+pub(super) struct AgentRequest {
     pub(super) event: &'static str,
     pub(super) payload: Map<String, Value>,
     pub(super) limit: Duration,
 }
 
-impl Question {
+impl AgentRequest {
     /// Reads everything from the command line before anything is connected.
-    pub(super) fn new(ask: &Ask) -> Result<Self> {
-        let (event, payload, limit) = match ask {
-            Ask::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
-            Ask::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
-            Ask::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
-            Ask::Desktop { computer, size, window } => {
+    pub(super) fn new(command: &AgentCommand) -> Result<Self> {
+        let (event, payload, limit) = match command {
+            AgentCommand::Members => (event::LIST_ROOM, json!({}), Seconds::DEFAULT),
+            AgentCommand::Tools { computer } => (event::GET_TOOLS, json!({ "computer": computer }), Seconds::DEFAULT),
+            AgentCommand::Config { computer } => (event::GET_CONFIG, json!({ "computer": computer }), Seconds::DEFAULT),
+            AgentCommand::Desktop { computer, size, window } => {
                 if let Some(window) = window {
                     WindowUri::parse(window).context("which window? Give its URI, as `desktop` shows it")?;
                 }
                 let payload = json!({ "computer": computer, "desktop_size": size, "window": window });
                 (event::GET_DESKTOP, payload, Seconds::DEFAULT)
             }
-            Ask::Finder(finder) => (event::GET_FINDER, finder.request().into(), Seconds::DEFAULT),
-            Ask::Read(ReadArgs { computer, uri, server, page, .. }) => {
+            AgentCommand::Finder(finder) => (event::GET_FINDER, finder.request().into(), Seconds::DEFAULT),
+            AgentCommand::Read(ReadArgs { computer, uri, server, page, .. }) => {
                 let uri = read::at_page(uri, *page)?;
                 let payload = json!({ "computer": computer, "uri": uri, "mcp_server": server });
                 (event::READ_RESOURCE, payload, Seconds::DEFAULT)
             }
-            Ask::Resources { computer, server, cursor, all: _ } => {
+            AgentCommand::Resources { computer, server, cursor, all: _ } => {
                 let payload = json!({ "computer": computer, "mcp_server": server, "cursor": cursor });
                 (event::GET_RESOURCES, payload, Seconds::DEFAULT)
             }
-            Ask::Dpe { computer, uri, timeout, output: _, files: _ } => {
+            AgentCommand::Dpe { computer, uri, timeout, output: _, files: _ } => {
                 let uri = dpe::document(uri)?;
                 let limit = timeout.map(Seconds::new).transpose()?;
                 let payload = json!({ "computer": computer, "uri": uri, "timeout": limit });
                 (event::GET_DPE, payload, limit.unwrap_or(Seconds::DEFAULT))
             }
-            Ask::Watch { .. } | Ask::Browse { .. } => bail!("nothing is asked before the office is joined"),
-            Ask::Call { computer, tool, arguments, timeout } => {
+            AgentCommand::Watch { .. } | AgentCommand::Browse { .. } => {
+                bail!("nothing is asked before the office is joined")
+            }
+            AgentCommand::Call { computer, tool, arguments, timeout } => {
                 let params = object(arguments)?;
                 let limit = Seconds::new(*timeout)?;
                 let payload = json!({"computer": computer, "tool_name": tool, "params": params, "timeout": limit});
                 (event::TOOL_CALL, payload, limit)
             }
         };
-        Ok(Self { event, payload: given(payload), limit: limit.duration() })
+        Ok(Self { event, payload: without_nulls(payload), limit: limit.duration() })
     }
 }
 
 /// The fields of a request, without those that were not given: not every peer takes null for absent.
-pub(super) fn given(payload: Value) -> Map<String, Value> {
+pub(super) fn without_nulls(payload: Value) -> Map<String, Value> {
     match payload {
         Value::Object(mut payload) => {
             payload.retain(|_, value| !value.is_null());
