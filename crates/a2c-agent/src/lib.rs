@@ -118,7 +118,7 @@ pub use a2c_protocol as protocol;
 pub use a2c_protocol::context::{A2cResource, DpeDocumentSummary, Resource};
 pub use a2c_protocol::notification::Notification;
 pub use a2c_protocol::office::{Role, SessionInfo};
-pub use a2c_protocol::tool::{CallToolResult, SmcpTool};
+pub use a2c_protocol::tool::{CallToolResult, SmcpTool, ToolSchema};
 pub use a2c_protocol::trace::TraceContext;
 pub use a2c_protocol::uri::Format;
 pub use a2c_protocol::{ErrorBody, ErrorCode};

@@ -76,7 +76,12 @@ mod tests {
         ] {
             assert!(matches!(decode::<GetToolsRet>(odd), Err(AnswerError::WrongShape { .. })), "{odd}");
         }
-        let named = decode::<GetToolsRet>(r#"{"tools": 3, "req_id": "1"}"#).unwrap_err();
-        assert!(named.to_string().contains("tools"), "{named}");
+        for (wrong, place) in [
+            (r#"{"tools": 3, "req_id": "1"}"#, "tools"),
+            (r#"{"tools": [{"name": "a", "params_schema": {}}, {"name": 7, "params_schema": {}}]}"#, "tools[1].name"),
+        ] {
+            let named = decode::<GetToolsRet>(wrong).unwrap_err();
+            assert!(named.to_string().contains(place), "{named}");
+        }
     }
 }

@@ -18,6 +18,7 @@ pub mod office;
 pub mod request;
 pub mod seconds;
 pub mod tool;
+mod tool_schema;
 pub mod trace;
 pub mod uri;
 pub mod version;

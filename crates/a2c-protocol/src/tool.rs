@@ -7,6 +7,7 @@ use crate::error::ErrorCode;
 use crate::event;
 use crate::request::Request;
 use crate::seconds::Seconds;
+pub use crate::tool_schema::ToolSchema;
 
 /// `client:get_tools`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,10 +42,10 @@ pub struct SmcpTool {
     #[serde(default)]
     pub description: String,
     /// JSON Schema of the parameters.
-    pub params_schema: Value,
+    pub params_schema: ToolSchema,
     /// JSON Schema of the structured result, where the tool declares one.
     #[serde(default)]
-    pub return_schema: Option<Value>,
+    pub return_schema: Option<ToolSchema>,
     /// Flat metadata: strings, booleans, numbers and lists of strings; structured values are JSON strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
@@ -262,7 +263,7 @@ mod tests {
         let tool = SmcpTool {
             name: "echo".into(),
             description: "Echoes".into(),
-            params_schema: json!({"type": "object"}),
+            params_schema: json!({"type": "object"}).into(),
             return_schema: None,
             meta: None,
         };

@@ -201,8 +201,8 @@ impl Listed {
         SmcpTool {
             name: self.name.clone(),
             description: tool.description.as_deref().unwrap_or_default().to_owned(),
-            params_schema: Value::Object((*tool.input_schema).clone()),
-            return_schema: tool.output_schema.as_deref().map(|schema| Value::Object(schema.clone())),
+            params_schema: (&*tool.input_schema).into(),
+            return_schema: tool.output_schema.as_deref().map(Into::into),
             meta: (!meta.is_empty()).then_some(meta),
         }
     }

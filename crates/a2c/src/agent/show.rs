@@ -47,8 +47,9 @@ pub(super) fn answer(command: &AgentCommand, answer: Value) -> Result<ExitCode> 
 
 /// What a tool takes, in short: `{path, encoding?}`.
 fn parameters(tool: &SmcpTool) -> String {
-    let required = tool.params_schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let properties = tool.params_schema["properties"].as_object();
+    let schema = tool.params_schema.value().unwrap_or_default();
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let properties = schema["properties"].as_object();
     let names = properties.into_iter().flat_map(|p| p.keys());
     let name = |name: &String| if required.iter().any(|r| r == name) { name.clone() } else { format!("{name}?") };
     format!("{{{}}}", names.map(name).collect::<Vec<_>>().join(", "))

@@ -298,7 +298,8 @@ async fn every_page_of_a_long_list_is_read() {
     let names = stage.names().await;
     assert_eq!(names.len(), 234);
     let last = stage.tools().await.into_iter().find(|tool| tool.name == "tool_229").expect("the last one");
-    assert!(last.params_schema["properties"]["field_5"]["description"].as_str().unwrap().contains("tool 229"));
+    let schema = last.params_schema.value().unwrap();
+    assert!(schema["properties"]["field_5"]["description"].as_str().unwrap().contains("tool 229"));
     assert_eq!(stage.text("tool_229", json!({})).await, "done");
     stage.end().await;
 }

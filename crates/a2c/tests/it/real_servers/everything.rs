@@ -68,7 +68,7 @@ async fn what_it_lists(stage: &Stage) {
         assert!(tools.iter().any(|tool| tool.name == name), "{name} is not listed");
     }
     let structured = tools.iter().find(|tool| tool.name == "get-structured-content").unwrap();
-    assert_eq!(structured.return_schema.as_ref().unwrap()["properties"]["humidity"]["type"], "number");
+    assert_eq!(structured.return_schema.as_ref().unwrap().value().unwrap()["properties"]["humidity"]["type"], "number");
 }
 
 async fn what_it_answers(stage: &Stage) {

@@ -30,7 +30,7 @@ async fn the_filesystem_server_writes_files_where_it_may() {
     let annotations: Value =
         serde_json::from_str(read.meta.as_ref().unwrap()["MCP_TOOL_ANNOTATION"].as_str().unwrap()).unwrap();
     assert_eq!(annotations["readOnlyHint"], true, "what the server says of its tool arrives");
-    assert_eq!(read.params_schema["properties"]["path"]["type"], "string");
+    assert_eq!(read.params_schema.value().unwrap()["properties"]["path"]["type"], "string");
 
     let file = root.join("note.txt");
     stage.text("write_file", json!({"path": file, "content": "Grüße\n第二行\n"})).await;
