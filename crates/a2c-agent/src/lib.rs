@@ -123,7 +123,7 @@ pub use a2c_protocol::trace::TraceContext;
 pub use a2c_protocol::uri::Format;
 pub use a2c_protocol::{ErrorBody, ErrorCode};
 pub use agent::Agent;
-/// For implementing [`Follower`].
+/// For implementing the asynchronous traits of this crate, such as [`Follower`].
 pub use async_trait::async_trait;
 pub use context::{DesktopQuery, FinderQuery};
 pub use documents::{DocumentError, PageContent, RenderedPage};

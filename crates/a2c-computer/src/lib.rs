@@ -52,6 +52,8 @@ pub use a2c_link::{
 };
 pub use a2c_process::{GuardianError, GuardianProgram, guard};
 pub use a2c_protocol as protocol;
+/// For implementing the asynchronous traits of this crate, such as [`Confirmer`] and [`dpe::DpeResolver`].
+pub use async_trait::async_trait;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
 pub use config_file::{ConfigFile, ReloadError, SaveError};
 pub use handle::{ComputerHandle, HubLink, OperateError, ServerStatus, ToolAccess, ToolStatus};

@@ -7,7 +7,8 @@
 use std::io::{self, IsTerminal as _};
 use std::os::fd::OwnedFd;
 
-use a2c_computer::inputs::{BoxFuture, InputQuestion, PromptError, Prompter};
+use a2c_computer::async_trait;
+use a2c_computer::inputs::{InputQuestion, PromptError, Prompter};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::getpgrp;
 use rustix::termios::{
@@ -137,12 +138,11 @@ impl Terminal {
     }
 }
 
+#[async_trait]
 impl Prompter for Terminal {
-    fn ask<'a>(&'a self, question: &'a InputQuestion) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, PromptError>> {
+    async fn ask(&self, question: &InputQuestion) -> Result<Option<Zeroizing<String>>, PromptError> {
         let echo = if question.password { Echo::Off } else { Echo::On };
-        Box::pin(
-            async move { self.converse(&text(question), &prompt(question), echo, |line| accept(question, line)).await },
-        )
+        self.converse(&text(question), &prompt(question), echo, |line| accept(question, line)).await
     }
 }
 

@@ -14,13 +14,14 @@ use super::names::sha256;
 /// Puts documents where Agents can fetch them.
 ///
 /// ```
+/// use a2c_computer::async_trait;
 /// use a2c_computer::dpe::{Document, DpeContents, DpeResolver, ResolveError};
 /// use a2c_computer::protocol::context::A2cResource;
 ///
 /// /// Hands documents to a service of ours.
 /// struct Intranet;
 ///
-/// #[async_trait::async_trait]
+/// #[async_trait]
 /// impl DpeResolver for Intranet {
 ///     async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
 ///         match &document.contents {

@@ -27,9 +27,7 @@ mod tests;
 mod value;
 
 use std::collections::{BTreeMap, HashMap};
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2c_protocol::config::{Input, McpServerConfig};
@@ -45,9 +43,6 @@ pub use question::{InputQuestion, PromptError, Prompter};
 pub(crate) use redact_model::RedactModel;
 pub use store::{SecretStore, StoreError};
 pub use value::InputValue;
-
-/// What [`Prompter`] and [`SecretStore`] return.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Where values come from, beside those that are set at run time and the defaults of the configuration.
 #[derive(Clone)]

@@ -1,12 +1,10 @@
-//! Asking the owner: what a question is, and who can put it.
+//! Asking the owner: the question, and the trait that asks it.
 
 use std::io;
 
-use zeroize::Zeroizing;
-
 use a2c_protocol::config::Input;
-
-use super::BoxFuture;
+use async_trait::async_trait;
+use zeroize::Zeroizing;
 
 /// What the owner is asked for.
 #[derive(Clone, PartialEq, Eq)]
@@ -66,11 +64,12 @@ pub enum PromptError {
     Io(#[from] io::Error),
 }
 
-/// Somebody who can ask the owner, such as a terminal or a window.
+/// A way to ask the owner, such as a terminal or a window.
+#[async_trait]
 pub trait Prompter: Send + Sync {
     /// Asks. `None` means that the owner did not answer: the default is taken, where there is one. The future may be
     /// dropped at any time; the question is then no longer needed.
     ///
     /// A Computer asks one question at a time and each only once.
-    fn ask<'a>(&'a self, question: &'a InputQuestion) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, PromptError>>;
+    async fn ask(&self, question: &InputQuestion) -> Result<Option<Zeroizing<String>>, PromptError>;
 }

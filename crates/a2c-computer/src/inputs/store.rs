@@ -3,24 +3,24 @@
 
 use std::io;
 
+use async_trait::async_trait;
 use zeroize::Zeroizing;
 
-use super::BoxFuture;
-
-/// Texts by key. Inputs use their id as the key; whoever keeps other things puts a prefix before theirs that ends in `/`.
+/// Texts by key. Inputs use their id as the key; every other user puts a prefix before its keys that ends in `/`.
 ///
 /// Asynchronous, because a keyring may wait for its owner to unlock it. An implementation over blocking calls uses
 /// `tokio::task::spawn_blocking` itself. Futures may be dropped at any time.
+#[async_trait]
 pub trait SecretStore: Send + Sync {
     /// What is kept under the key.
-    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, StoreError>>;
+    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError>;
 
     /// Keeps a text under the key, in the place of what was there. An empty text cannot be told from none everywhere:
     /// it is refused.
-    fn set<'a>(&'a self, key: &'a str, secret: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+    async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError>;
 
     /// Removes what is kept under the key; tells whether there was something.
-    fn delete<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;
+    async fn delete(&self, key: &str) -> Result<bool, StoreError>;
 }
 
 /// Why a store did not do what was asked. Never holds a secret.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2c_protocol::config::McpTransport;
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use zeroize::Zeroizing;
@@ -47,25 +48,22 @@ struct Drawer {
     locked: bool,
 }
 
+#[async_trait]
 impl SecretStore for Drawer {
-    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, StoreError>> {
-        Box::pin(async move {
-            match self.locked {
-                true => Err(StoreError::Refused { reason: "locked".into() }),
-                false => Ok(self.kept.lock().unwrap().get(key).cloned().map(Zeroizing::new)),
-            }
-        })
+    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+        match self.locked {
+            true => Err(StoreError::Refused { reason: "locked".into() }),
+            false => Ok(self.kept.lock().unwrap().get(key).cloned().map(Zeroizing::new)),
+        }
     }
 
-    fn set<'a>(&'a self, key: &'a str, secret: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move {
-            self.kept.lock().unwrap().insert(key.to_owned(), secret.to_owned());
-            Ok(())
-        })
+    async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError> {
+        self.kept.lock().unwrap().insert(key.to_owned(), secret.to_owned());
+        Ok(())
     }
 
-    fn delete<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(async move { Ok(self.kept.lock().unwrap().remove(key).is_some()) })
+    async fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        Ok(self.kept.lock().unwrap().remove(key).is_some())
     }
 }
 
@@ -102,16 +100,15 @@ impl Drop for Asked<'_> {
     }
 }
 
+#[async_trait]
 impl Prompter for Owner {
-    fn ask<'a>(&'a self, _: &'a InputQuestion) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, PromptError>> {
-        Box::pin(async move {
-            self.asked.fetch_add(1, Ordering::SeqCst);
-            assert_eq!(self.at_once.fetch_add(1, Ordering::SeqCst), 0, "two questions at once");
-            let _asked = Asked(self);
-            self.question_seen.notify_one();
-            self.may_answer.acquire().await.unwrap().forget();
-            Ok(self.answer.map(|answer| Zeroizing::new(answer.to_owned())))
-        })
+    async fn ask(&self, _: &InputQuestion) -> Result<Option<Zeroizing<String>>, PromptError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(self.at_once.fetch_add(1, Ordering::SeqCst), 0, "two questions at once");
+        let _asked = Asked(self);
+        self.question_seen.notify_one();
+        self.may_answer.acquire().await.unwrap().forget();
+        Ok(self.answer.map(|answer| Zeroizing::new(answer.to_owned())))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Who decides about a tool that its owner did not mark as `auto_apply`.
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -30,10 +30,11 @@ impl fmt::Debug for Confirmation {
     }
 }
 
-/// Somebody who decides about single calls: a person at a terminal, a dialogue, a policy in code.
+/// Decides about single calls: a person at a terminal, a dialogue, a policy in code.
+#[async_trait]
 pub trait Confirmer: Send + Sync {
     /// Decides. When the call is given up meanwhile, the future is dropped.
-    fn confirm<'a>(&'a self, call: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
+    async fn confirm(&self, call: &CallToConfirm) -> Verdict;
 }
 
 /// A call that waits for a decision.

@@ -1,9 +1,6 @@
 //! Asking the owner at the terminal whether a tool may run.
 
-use std::future::Future;
-use std::pin::Pin;
-
-use a2c_computer::{CallToConfirm, Confirmer, Verdict};
+use a2c_computer::{CallToConfirm, Confirmer, Verdict, async_trait};
 
 use crate::output::printable;
 use crate::terminal::Terminal;
@@ -11,25 +8,24 @@ use crate::terminal::Terminal;
 /// How large arguments may be to be looked at on a terminal, in bytes. Nobody can agree to what they do not see.
 const SHOWN: usize = 16 << 10;
 
+#[async_trait]
 impl Confirmer for Terminal {
-    fn confirm<'a>(&'a self, call: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
-        Box::pin(async move {
-            let Some(question) = question(call) else {
-                let CallToConfirm { agent, server, tool, .. } = call;
-                tracing::warn!(
-                    agent,
-                    server,
-                    tool,
-                    "a call was refused without asking: its arguments are more than the {} KiB that can be shown",
-                    SHOWN >> 10
-                );
-                return Verdict::Refuse;
-            };
-            match self.yes_no(&question).await {
-                Some(true) => Verdict::Run,
-                _ => Verdict::Refuse,
-            }
-        })
+    async fn confirm(&self, call: &CallToConfirm) -> Verdict {
+        let Some(question) = question(call) else {
+            let CallToConfirm { agent, server, tool, .. } = call;
+            tracing::warn!(
+                agent,
+                server,
+                tool,
+                "a call was refused without asking: its arguments are more than the {} KiB that can be shown",
+                SHOWN >> 10
+            );
+            return Verdict::Refuse;
+        };
+        match self.yes_no(&question).await {
+            Some(true) => Verdict::Run,
+            _ => Verdict::Refuse,
+        }
     }
 }
 

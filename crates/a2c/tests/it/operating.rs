@@ -1,12 +1,13 @@
 //! Operating a Computer from code while it runs.
 
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2c_agent::RequestError;
 use a2c_computer::config::{ComputerConfig, ServerChange};
-use a2c_computer::{CallToConfirm, Confirmation, Confirmer, OperateError, ServerState, ToolAccess, Verdict};
+use a2c_computer::{
+    CallToConfirm, Confirmation, Confirmer, OperateError, ServerState, ToolAccess, Verdict, async_trait,
+};
 use a2c_protocol::ErrorCode;
 use a2c_protocol::config::McpServerConfig;
 use serde_json::{Value, json};
@@ -146,16 +147,15 @@ struct Judge {
     asked: Mutex<Vec<CallToConfirm>>,
 }
 
+#[async_trait]
 impl Confirmer for Judge {
-    fn confirm<'a>(&'a self, call: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+    async fn confirm(&self, call: &CallToConfirm) -> Verdict {
         self.asked.lock().unwrap().push(call.clone());
-        Box::pin(async move {
-            match call.tool.as_str() {
-                "echo" => Verdict::Run,
-                "wait" => std::future::pending().await,
-                _ => Verdict::Refuse,
-            }
-        })
+        match call.tool.as_str() {
+            "echo" => Verdict::Run,
+            "wait" => std::future::pending().await,
+            _ => Verdict::Refuse,
+        }
     }
 }
 
@@ -254,13 +254,12 @@ struct Slow {
     agrees: tokio::sync::Notify,
 }
 
+#[async_trait]
 impl Confirmer for Slow {
-    fn confirm<'a>(&'a self, _: &'a CallToConfirm) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
-        Box::pin(async {
-            self.asked.notify_one();
-            self.agrees.notified().await;
-            Verdict::Run
-        })
+    async fn confirm(&self, _: &CallToConfirm) -> Verdict {
+        self.asked.notify_one();
+        self.agrees.notified().await;
+        Verdict::Run
     }
 }
 

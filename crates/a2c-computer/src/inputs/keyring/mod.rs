@@ -15,9 +15,9 @@ use secret_tool as system;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use zeroize::Zeroizing;
 
-use super::BoxFuture;
 use super::store::{SecretStore, StoreError};
 
 /// The name that all our secrets are kept under.
@@ -35,22 +35,21 @@ impl OsKeyring {
     }
 }
 
+#[async_trait]
 impl SecretStore for OsKeyring {
-    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Zeroizing<String>>, StoreError>> {
-        Box::pin(system::get(key))
+    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+        system::get(key).await
     }
 
-    fn set<'a>(&'a self, key: &'a str, secret: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move {
-            match secret {
-                "" => Err(StoreError::Unfit { reason: "it is empty" }),
-                text if text.contains('\0') => Err(StoreError::Unfit { reason: "it holds a NUL character" }),
-                _ => system::set(key, secret).await,
-            }
-        })
+    async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError> {
+        match secret {
+            "" => Err(StoreError::Unfit { reason: "it is empty" }),
+            text if text.contains('\0') => Err(StoreError::Unfit { reason: "it holds a NUL character" }),
+            _ => system::set(key, secret).await,
+        }
     }
 
-    fn delete<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(system::delete(key))
+    async fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        system::delete(key).await
     }
 }
