@@ -132,7 +132,8 @@ pub use events::{AgentEvent, AgentEvents};
 pub use follow::{FollowOptions, Follower, Following, Part, Parts};
 pub use paging::PagingError;
 
-/// The guide compiles as it is shown.
+/// The guide and the README compile as they are shown.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/agent.md")]
+#[doc = include_str!("../README.md")]
 struct Guide;
