@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_dpe::{DpeResolver, ResolutionLimits, Resolutions};
 use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
 use a2c_process::{GuardianError, GuardianProgram, Processes};
 use a2c_protocol::Role;
@@ -14,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use crate::announcer::{announce, refresh};
 use crate::catalogue::Catalogue;
 use crate::config::ComputerConfig;
-use crate::dpe::{DpeResolver, ResolutionLimits, Resolutions};
 use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::machine::{Machine, Parts};

@@ -36,7 +36,6 @@ mod config_file;
 mod context;
 #[cfg(unix)]
 pub mod control;
-pub mod dpe;
 mod handle;
 pub mod inputs;
 mod machine;
@@ -45,6 +44,7 @@ mod seat_name;
 mod servers;
 mod tools;
 
+pub use a2c_dpe as dpe;
 pub use a2c_finder::{desktop, finder};
 pub use a2c_link::{
     ClientCertificate, ConnectError, Ended as LinkEnded, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret,

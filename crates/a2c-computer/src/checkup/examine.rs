@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_dpe::{ResolutionLimits, Resolutions};
 use a2c_process::{GuardianError, GuardianProgram, Processes};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
@@ -12,7 +13,6 @@ use super::diagnose::{Patient, Ward, diagnose};
 use super::{Diagnosis, Grade, runs_some_unasked};
 use crate::catalogue::{Catalogue, Census};
 use crate::config::ComputerConfig;
-use crate::dpe::{ResolutionLimits, Resolutions};
 use crate::inputs::{InputSources, Inputs};
 use crate::servers::log::LogSource;
 use crate::servers::server::Server;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_dpe::{DocumentReader, GetDpeError, ReadError, ResolveHint, ResolveRequest};
 use a2c_protocol::context::{GetDpeReq, GetDpeRet};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::uri::DpeDocumentUri;
@@ -11,7 +12,6 @@ use serde_json::Value;
 
 use super::refusal::Asked;
 use super::resources::lacks;
-use crate::dpe::{DocumentReader, DpeFailure, ReadFailure, ResolveHint, Wanted};
 use crate::machine::Machine;
 use crate::servers::calling::CallFailure;
 use crate::servers::server::Server;
@@ -33,7 +33,7 @@ impl Machine {
         let text = uri.to_string();
         let documents = &self.surroundings.documents;
         if !documents.is_possible() {
-            return Err(DpeFailure::NoResolver.into_body(&text));
+            return Err(GetDpeError::NoResolver.into_body(&text));
         }
         let host = uri.host().as_str();
         let (name, server) = self.server_of(host, Some(&uri), &text)?;
@@ -41,7 +41,7 @@ impl Machine {
             return Err(lacks(&name, "resources.subscribe"));
         }
         let limit = timeout.map_or(LIMIT, |seconds| seconds.duration());
-        let wanted = Wanted {
+        let request = ResolveRequest {
             uri: &uri,
             listed: self.surroundings.catalogue.document(&name, &text),
             hint: ResolveHint { mcp_server_name: name.to_string(), agent, req_id: req_id.clone() },
@@ -50,7 +50,7 @@ impl Machine {
             limit,
         };
         let reader = Reader { server, name };
-        let resource = documents.resolve(wanted, &reader).await.map_err(|failure| failure.into_body(&text))?;
+        let resource = documents.resolve(request, &reader).await.map_err(|failure| failure.into_body(&text))?;
         Ok(GetDpeRet { resource, req_id })
     }
 }
@@ -63,7 +63,7 @@ struct Reader {
 }
 
 impl DocumentReader for Reader {
-    async fn read(&self, uri: &str) -> Result<Vec<Value>, ReadFailure> {
+    async fn read(&self, uri: &str) -> Result<Vec<Value>, ReadError> {
         // Others may wait for it longer than who asked first; nobody waits longer than this.
         self.server.read(uri, Seconds::MAX.duration()).await.map_err(|failure| {
             let is_answer = matches!(failure, CallFailure::Refused(_));
@@ -71,9 +71,9 @@ impl DocumentReader for Reader {
             let body = Asked { server: &self.name, uri: Some(uri), dpe: dpe.as_ref() }.refusal(failure);
             match body.code {
                 ErrorCode::DocumentNotFound | ErrorCode::PageOutOfRange | ErrorCode::ElementNotFound if is_answer => {
-                    ReadFailure::Missing(Box::new(body))
+                    ReadError::Missing(Box::new(body))
                 }
-                _ => ReadFailure::Unavailable(body.message),
+                _ => ReadError::Unavailable(body.message),
             }
         })
     }

@@ -21,12 +21,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use a2c_dpe::Resolutions;
 use a2c_process::Processes;
 use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Notify;
 
 use crate::catalogue::Catalogue;
-use crate::dpe::Resolutions;
 use crate::inputs::Inputs;
 use server::Server;
 use upstream::oauth::TokenStore;

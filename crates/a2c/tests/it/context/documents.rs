@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_agent::{FetchOptions, Files};
-use a2c_computer::dpe::{DpeResolver, HttpListener, HttpOptions, LocalDirectory, PassThrough};
+use a2c_computer::async_trait;
+use a2c_computer::dpe::{Document, DpeContents, DpeResolver, HttpListener, HttpOptions, LocalDirectory, ResolveError};
+use a2c_computer::protocol::context::A2cResource;
 use serde_json::{Value, json};
 
 use super::library::{document, of_finder, server_with, told_of};
@@ -13,6 +15,19 @@ use crate::in_process::{PATIENCE, Stage, sample};
 /// A stage whose Computer publishes documents with this resolver.
 async fn publishing(servers: &Value, resolver: impl DpeResolver + 'static) -> Stage {
     Stage::with(servers, |options| options.dpe = Some(Arc::new(resolver))).await
+}
+
+/// A resolver of the Computer's owner: it hands on external documents and refuses all others.
+struct ExternalOnly;
+
+#[async_trait]
+impl DpeResolver for ExternalOnly {
+    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+        match &document.contents {
+            DpeContents::External(external) => Ok(external.answer()),
+            _ => Err(ResolveError::new("only external documents are published here")),
+        }
+    }
 }
 
 /// A server whose documents are of every kind that is accepted, and of some that are not.
@@ -136,7 +151,7 @@ async fn documents_are_put_into_a_directory_and_external_ones_passed_through() {
 #[tokio::test]
 async fn what_cannot_be_resolved_says_why() {
     let mute = server_with(&json!({"subscribe": false, "resources": [document("dpe://mute/d", "D", "2026-01-01")]}));
-    let stage = publishing(&json!({"docs": every_kind(), "mute": mute}), PassThrough).await;
+    let stage = publishing(&json!({"docs": every_kind(), "mute": mute}), ExternalOnly).await;
     let check = async |uri: &str, code: i64, field: &str, value: &str| {
         let error = stage.refused("client:get_dpe", json!({"uri": uri, "timeout": 1})).await;
         assert_eq!((error.code.number(), &error.fields[field]), (code, &json!(value)), "{uri}: {error:?}");
