@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use a2c_protocol::config::McpServerConfig;
 use a2c_secrets::Redactor;
+use a2c_vrl::Program;
 use rmcp::model::Tool;
 use rmcp::{Peer, RoleClient};
 use tokio::sync::{Notify, watch};
@@ -19,7 +20,6 @@ use super::progress::ProgressBoard;
 use super::resources::Abilities;
 use super::state::{Happening, ServerState};
 use super::{Surroundings, supervisor};
-use crate::tools::remap::Program;
 
 /// A handle to one MCP server. Dropping it ends the server.
 pub(crate) struct Server {
@@ -52,18 +52,18 @@ pub(crate) struct Shared {
 #[derive(Clone)]
 struct Rules {
     config: Arc<McpServerConfig>,
-    /// Reshapes the results of its tools.
-    remap: Option<Program>,
+    /// Runs over the results of its tools.
+    program: Option<Program>,
 }
 
 impl Rules {
     fn new(config: McpServerConfig) -> Self {
-        // A configuration was refused whose program does not compile: this one is without, or compiles again.
+        // A configuration whose program does not compile was refused before: this program is none, or compiles again.
         let compiled = config.vrl.as_deref().map(Program::compile).transpose();
-        if let Err(problem) = &compiled {
-            tracing::error!(server = config.name, problem, "results are not reshaped");
+        if let Err(error) = &compiled {
+            tracing::error!(server = config.name, %error, "the VRL program of a server is not run");
         }
-        Self { config: Arc::new(config), remap: compiled.ok().flatten() }
+        Self { config: Arc::new(config), program: compiled.ok().flatten() }
     }
 }
 
@@ -157,9 +157,9 @@ impl Server {
         self.shared.config()
     }
 
-    /// What reshapes the results of its tools.
-    pub(crate) fn remap(&self) -> Option<Program> {
-        self.shared.rules.read().unwrap_or_else(PoisonError::into_inner).remap.clone()
+    /// The program that runs over the results of its tools.
+    pub(crate) fn program(&self) -> Option<Program> {
+        self.shared.rules.read().unwrap_or_else(PoisonError::into_inner).program.clone()
     }
 
     /// The credentials that no result may hold.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
 use a2c_protocol::trace::TraceContext;
+use a2c_vrl::Program;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +14,6 @@ use super::confirm::{CallToConfirm, Unconfirmed};
 use super::gate;
 use super::history::PastCall;
 use super::large::A2C_RESULT;
-use super::remap::Program;
 use super::toolbox::Listed;
 use crate::inputs::RedactModel as _;
 use crate::machine::Machine;
@@ -118,7 +118,7 @@ async fn attempt(
     }
     let server = machine.servers.get(tool.server()).ok_or_else(|| unknown(machine, &name))?;
     let limit_left = limit.saturating_sub(begin.elapsed());
-    let reshaping = server.remap().map(|program| (program, params.clone()));
+    let reshaping = server.program().map(|program| (program, params.clone()));
     let call = McpCall { tool: &tool.tool().name, arguments: params, limit: limit_left, trace };
     let mut result = match server.call(call, cancel).await {
         Ok(result) => to_wire(&result, tool.server()),
@@ -200,8 +200,10 @@ async fn reshape(
     let result = Arc::unwrap_or_clone(kept);
     match outcome {
         Ok(Ok(reshaped)) => return result.with_meta(RESHAPED, reshaped),
-        Ok(Err(problem)) => tracing::warn!(server, tool = tool.name, problem, "a result was not reshaped"),
-        Err(error) => tracing::error!(server, tool = tool.name, %error, "a result was not reshaped"),
+        Ok(Err(error)) => {
+            tracing::warn!(server, tool = tool.name, %error, "the VRL program has no outcome for a result")
+        }
+        Err(error) => tracing::error!(server, tool = tool.name, %error, "the VRL program panicked"),
     }
     result
 }

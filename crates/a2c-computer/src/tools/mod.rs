@@ -13,7 +13,6 @@ pub(crate) mod large;
 mod names;
 pub(crate) mod pages;
 pub(crate) mod pins;
-pub(crate) mod remap;
 pub(crate) mod toolbox;
 
 use std::collections::{HashMap, HashSet};

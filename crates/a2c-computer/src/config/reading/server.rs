@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::tools::remap::Program;
 use a2c_protocol::config::McpServerConfig;
 use a2c_protocol::tool::ToolMeta;
+use a2c_vrl::Program;
 
 use super::aliases::Aliases;
 use super::fields::{Fields, Item, Problems};
@@ -158,6 +158,6 @@ fn tool_meta(item: &Item<'_>, aliases: Option<&mut Aliases>, problems: &mut Prob
 
 fn vrl(item: &Item<'_>, problems: &mut Problems<'_>) -> Option<String> {
     let source = item.text(problems)?;
-    let compiled = Program::compile(&source).map_err(|problem| item.wrong(problem, problems));
+    let compiled = Program::compile(&source).map_err(|error| item.wrong(error.to_string(), problems));
     compiled.ok().map(|_| source)
 }

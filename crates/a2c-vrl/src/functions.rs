@@ -1,12 +1,12 @@
-//! The functions a program may call: those that compute.
+//! The functions that a program may call: only those that compute.
 //!
-//! The dependency is built without its environment, system and network functions. The list below holds as well where
-//! another crate of the same build turns them on, since cargo joins features.
+//! The dependency is built without its environment, system and network functions. The list below also holds if another
+//! crate of the same build turns them on, because cargo unites features.
 
 use vrl::compiler::Function;
 
 /// What a program must not call, though the library may have it.
-const LEFT_OUT: [&str; 11] = [
+const EXCLUDED: [&str; 11] = [
     // The network.
     "dns_lookup",
     "http_request",
@@ -20,14 +20,14 @@ const LEFT_OUT: [&str; 11] = [
     "parse_etld",
     "parse_proto",
     "validate_json_schema",
-    // Our log: a tool's result does not belong there, and nothing would bound how much of it.
+    // The log: a tool's result does not belong there, and its size would have no limit.
     "log",
 ];
 
 /// The functions of the standard library that only compute.
-pub(super) fn functions() -> Vec<Box<dyn Function>> {
+pub(crate) fn allowed() -> Vec<Box<dyn Function>> {
     let mut functions = vrl::stdlib::all();
-    functions.retain(|function| !LEFT_OUT.contains(&function.identifier()));
+    functions.retain(|function| !EXCLUDED.contains(&function.identifier()));
     functions
 }
 
@@ -36,9 +36,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_reaches_out_is_offered() {
-        let names: Vec<_> = functions().iter().map(|function| function.identifier()).collect();
-        for name in LEFT_OUT {
+    fn functions_that_reach_out_are_not_allowed() {
+        let names: Vec<_> = allowed().iter().map(|function| function.identifier()).collect();
+        for name in EXCLUDED {
             assert!(!names.contains(&name), "{name}");
         }
         assert!(names.contains(&"parse_json") && names.contains(&"map_values"));
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_dependency_is_built_without_them() {
         let built: Vec<_> = vrl::stdlib::all().iter().map(|function| function.identifier()).collect();
-        for name in LEFT_OUT.into_iter().filter(|name| *name != "log") {
+        for name in EXCLUDED.into_iter().filter(|name| *name != "log") {
             assert!(!built.contains(&name), "{name}");
         }
     }

@@ -13,24 +13,24 @@ use vrl::compiler::{TargetValue, TimeZone};
 use vrl::diagnostic::{DiagnosticList, Formatter};
 use vrl::value::{Secrets, Value};
 
-use super::{library, nesting};
+use crate::{CompileError, RunError, functions, nesting};
 
 /// The longest program.
-const SOURCE: usize = 64 << 10;
-/// The largest event a program is run on.
-const EVENT: usize = 4 << 20;
+const MAX_SOURCE: usize = 64 << 10;
+/// The largest event that a program is run on.
+const MAX_EVENT: usize = 4 << 20;
 /// The largest outcome.
-const OUTCOME: usize = 1 << 20;
-/// The longest complaint of a run: it may quote the result, and goes to a log.
-const COMPLAINT: usize = 500;
-/// How long a run may take. VRL has no endless loop, but nested ones over a large result come close.
-const RUN: Duration = Duration::from_secs(5);
+const MAX_OUTCOME: usize = 1 << 20;
+/// The longest message of a failed run: it may quote the result, and goes to a log.
+const MAX_MESSAGE: usize = 500;
+/// How long a run may take. VRL has no endless loop, but nested loops over a large result take very long.
+const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// A program, compiled; clones share it.
+/// A compiled program; clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Program(Arc<vrl::compiler::Program>);
+pub struct Program(Arc<vrl::compiler::Program>);
 
-/// What a program works on.
+/// The event that a program works on.
 #[derive(Serialize)]
 struct Event<'a> {
     #[serde(flatten)]
@@ -42,89 +42,90 @@ struct Event<'a> {
 }
 
 impl Program {
-    /// Compiles a program; the complaint is plain text that names line and column.
-    pub(crate) fn compile(source: &str) -> Result<Self, String> {
-        if source.len() > SOURCE {
-            return Err(format!("the VRL program has {} bytes, the limit is {SOURCE}: shorten it", source.len()));
+    /// Compiles a program.
+    pub fn compile(source: &str) -> Result<Self, CompileError> {
+        if source.len() > MAX_SOURCE {
+            return Err(CompileError::TooLong { bytes: source.len(), limit: MAX_SOURCE });
         }
-        if nesting::depth(source) > nesting::DEEPEST {
-            return Err("an expression of the VRL program nests too deep: split it into several assignments".into());
+        if nesting::depth(source) > nesting::MAX_DEPTH {
+            return Err(CompileError::TooDeep);
         }
-        match vrl::compiler::compile(source, &library::functions()) {
+        match vrl::compiler::compile(source, &functions::allowed()) {
             Ok(compiled) => Ok(Self(Arc::new(compiled.program))),
-            Err(complaints) => Err(plain(source, complaints)),
+            Err(diagnostics) => Err(CompileError::Invalid(plain(source, diagnostics))),
         }
     }
 
     /// As [`Program::apply_to_call`], without the call.
     #[cfg(test)]
-    pub(crate) fn apply(&self, result: &CallToolResult) -> Result<String, String> {
-        self.run(&Event { result, tool_name: None, parameters: None }, RUN)
+    pub(crate) fn apply(&self, result: &CallToolResult) -> Result<String, RunError> {
+        self.run(&Event { result, tool_name: None, parameters: None }, MAX_TIME)
     }
 
-    /// Runs the program on a result and returns, as JSON text, what the event has become. The event has the call as
+    /// Runs the program on a result and returns the event after the run, as JSON text. The event has the call as
     /// `.tool_name` and `.parameters`, so that the program of a server can tell its tools apart.
     ///
-    /// The outcome is the event (`.`), not the value of the last expression: what other Computers of the protocol do.
+    /// The outcome is the event (`.`), not the value of the last expression, as in other Computers of the protocol.
     /// `abort` is a failure. A run computes for up to five seconds: call it where blocking is allowed.
-    pub(crate) fn apply_to_call(
+    pub fn apply_to_call(
         &self,
         tool: &str,
         parameters: &Map<String, serde_json::Value>,
         result: &CallToolResult,
-    ) -> Result<String, String> {
-        self.run(&Event { result, tool_name: Some(tool), parameters: Some(parameters) }, RUN)
+    ) -> Result<String, RunError> {
+        self.run(&Event { result, tool_name: Some(tool), parameters: Some(parameters) }, MAX_TIME)
     }
 
-    fn run(&self, event: &Event<'_>, time: Duration) -> Result<String, String> {
-        let event = bounded_json(event, EVENT).map_err(|error| format!("the VRL program was not run: {error}"))?;
-        let value: Value = serde_json::from_slice(&event)
-            .map_err(|error| format!("the VRL program was not run: the result cannot be read as an event: {error}"))?;
+    fn run(&self, event: &Event<'_>, limit: Duration) -> Result<String, RunError> {
+        let event = bounded_json(event, MAX_EVENT).map_err(|error| match error.is_io() {
+            true => RunError::EventTooLarge { limit: MAX_EVENT },
+            false => RunError::InvalidEvent(error),
+        })?;
+        let value: Value = serde_json::from_slice(&event).map_err(RunError::InvalidEvent)?;
         let mut target =
             TargetValue { value, metadata: Value::Object(Default::default()), secrets: Secrets::default() };
 
-        let deadline = Instant::now() + time;
+        let deadline = Instant::now() + limit;
         let mut in_time = || match Instant::now() < deadline {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
         Runtime::default().resolve_with_control(&mut target, &self.0, &TimeZone::Local, &mut in_time).map_err(
             |end| match end {
-                Terminate::Interrupted => format!("the VRL program was stopped after {} s", time.as_secs_f32()),
-                Terminate::Abort(reason) => format!("the VRL program aborted: {}", one_line(&reason.to_string())),
-                Terminate::Error(error) => format!("the VRL program failed: {}", one_line(&error.to_string())),
+                Terminate::Interrupted => RunError::TimedOut { limit },
+                Terminate::Abort(reason) => RunError::Aborted(one_line(&reason.to_string())),
+                Terminate::Error(error) => RunError::Failed(one_line(&error.to_string())),
             },
         )?;
 
-        let outcome = bounded_json(&target.value, OUTCOME)
-            .map_err(|error| format!("the outcome of the VRL program is not used: {error}"))?;
+        let outcome = bounded_json(&target.value, MAX_OUTCOME).map_err(|error| match error.is_io() {
+            true => RunError::OutcomeTooLarge { limit: MAX_OUTCOME },
+            false => RunError::InvalidOutcome(error),
+        })?;
         Ok(String::from_utf8(outcome).expect("JSON is written as UTF-8"))
     }
 }
 
-/// What the compiler says, without colour.
-fn plain(source: &str, complaints: DiagnosticList) -> String {
-    Formatter::new(source, complaints).to_string().trim().to_owned()
+/// The messages of the compiler, without colour.
+fn plain(source: &str, diagnostics: DiagnosticList) -> String {
+    Formatter::new(source, diagnostics).to_string().trim().to_owned()
 }
 
-/// A complaint fit for one line of a log.
-fn one_line(complaint: &str) -> String {
-    let line: String = complaint
+/// A message fit for one line of a log.
+fn one_line(message: &str) -> String {
+    let line: String = message
         .chars()
-        .take(COMPLAINT)
+        .take(MAX_MESSAGE)
         .map(|character| if character.is_control() { ' ' } else { character })
         .collect();
-    if line.len() < complaint.len() { line + "…" } else { line }
+    if line.len() < message.len() { line + "…" } else { line }
 }
 
-/// Writes JSON, giving up at the limit rather than after it.
-fn bounded_json(value: &impl Serialize, limit: usize) -> Result<Vec<u8>, String> {
+/// Writes JSON, and stops at the limit with an I/O error.
+fn bounded_json(value: &impl Serialize, limit: usize) -> Result<Vec<u8>, serde_json::Error> {
     let mut bounded = Bounded { written: Vec::new(), limit };
-    match serde_json::to_writer(&mut bounded, value) {
-        Ok(()) => Ok(bounded.written),
-        Err(error) if error.is_io() => Err(format!("it has more than {limit} bytes")),
-        Err(error) => Err(error.to_string()),
-    }
+    serde_json::to_writer(&mut bounded, value)?;
+    Ok(bounded.written)
 }
 
 struct Bounded {
@@ -155,15 +156,19 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
+    fn compile_error(source: &str) -> String {
+        Program::compile(source).unwrap_err().to_string()
+    }
+
     /// Runs a program on a small result and reads the outcome.
-    fn outcome(source: &str) -> Result<serde_json::Value, String> {
+    fn outcome(source: &str) -> Result<serde_json::Value, RunError> {
         let result = result(json!({
             "content": [{"type": "text", "text": "{\"itemArray\": [\"a\", \"b\"]}"}],
             "structuredContent": {"count": 2, "when": "2024-05-01T10:00:00Z"},
             "isError": false,
             "_meta": {"page": 1},
         }));
-        let text = Program::compile(source)?.apply(&result)?;
+        let text = Program::compile(source).unwrap().apply(&result)?;
         Ok(serde_json::from_str(&text).unwrap())
     }
 
@@ -182,7 +187,7 @@ mod tests {
         let check = |source, expected| assert_eq!(outcome(source).unwrap(), expected, "{source}");
         check(". = {\"items\": parse_json!(.content[0].text).itemArray}", json!({"items": ["a", "b"]}));
         check(". = del(.structuredContent.count)", json!(2));
-        check(". = {}\n\"a last expression counts for nothing\"", json!({}));
+        check(". = {}\n\"the value of the last expression is not used\"", json!({}));
         check(". = map_values({\"a\": 1, \"b\": 2}) -> |value| { value * 2 }", json!({"a": 2, "b": 4}));
         check(". = parse_timestamp!(.structuredContent.when, \"%+\")", json!("2024-05-01T10:00:00Z"));
         check(". = null", json!(null));
@@ -209,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn complaints_of_the_compiler_are_plain_and_say_where() {
-        let complaint = Program::compile(".a = 1\n.b = parse_json(.a)\n").unwrap_err();
-        assert!(complaint.contains("2:17"), "{complaint}");
-        assert!(complaint.contains("error["), "{complaint}");
-        assert!(!complaint.contains('\u{1b}'), "{complaint}");
-        assert!(Program::compile(".a = ").unwrap_err().contains("1:"));
+    fn messages_of_the_compiler_are_plain_and_name_the_line() {
+        let message = compile_error(".a = 1\n.b = parse_json(.a)\n");
+        assert!(message.contains("2:17"), "{message}");
+        assert!(message.contains("error["), "{message}");
+        assert!(!message.contains('\u{1b}'), "{message}");
+        assert!(compile_error(".a = ").contains("1:"));
     }
 
     #[test]
@@ -229,47 +234,46 @@ mod tests {
             ".a = validate_json_schema!(\"{}\", \"/etc/hostname\")",
             "log(.)",
         ] {
-            let complaint = Program::compile(source).unwrap_err();
-            assert!(complaint.contains("undefined function"), "{source}: {complaint}");
+            let message = compile_error(source);
+            assert!(message.contains("undefined function"), "{source}: {message}");
         }
-        let complaint =
-            Program::compile(".a = parse_groks!(\"a\", patterns: [\"%{x}\"], alias_sources: [\"/etc/hostname\"])")
-                .unwrap_err();
-        assert!(complaint.contains("alias_sources is disabled"), "{complaint}");
+        let message =
+            compile_error(".a = parse_groks!(\"a\", patterns: [\"%{x}\"], alias_sources: [\"/etc/hostname\"])");
+        assert!(message.contains("alias_sources is disabled"), "{message}");
     }
 
     #[test]
     fn a_run_that_fails_says_so() {
         let check = |source, expected: &str| {
-            let complaint = outcome(source).unwrap_err();
-            assert!(complaint.contains(expected), "{source}: {complaint}");
+            let message = outcome(source).unwrap_err().to_string();
+            assert!(message.contains(expected), "{source}: {message}");
         };
         check(".a = parse_json!(.content[0].type)", "the VRL program failed: function call error for \"parse_json\"");
         check("abort \"not\nnow\"", "the VRL program aborted: not now");
     }
 
     #[test]
-    fn complaints_stay_short() {
+    fn messages_are_cut() {
         let program = Program::compile("abort string!(.structuredContent)").unwrap();
         let result = result(json!({"content": [], "structuredContent": "ä".repeat(10_000)}));
-        let complaint = program.apply(&result).unwrap_err();
-        assert!(complaint.chars().count() < COMPLAINT + 50 && complaint.ends_with("ä…"), "{complaint}");
+        let message = program.apply(&result).unwrap_err().to_string();
+        assert!(message.chars().count() < MAX_MESSAGE + 50 && message.ends_with("ä…"), "{message}");
     }
 
     #[test]
     fn sizes_are_bounded() {
-        let long = " ".repeat(SOURCE + 1);
-        assert!(Program::compile(&long).unwrap_err().contains("the limit is 65536"));
+        let long = " ".repeat(MAX_SOURCE + 1);
+        assert!(compile_error(&long).contains("the limit is 65536"));
         assert!(Program::compile(&long[1..]).is_ok());
 
         let sized = |bytes| result(json!({"content": [], "structuredContent": "x".repeat(bytes)}));
         let drop_all = Program::compile(". = 1").unwrap();
-        assert_eq!(drop_all.apply(&sized(EVENT - 200)).unwrap(), "1");
-        assert!(drop_all.apply(&sized(EVENT)).unwrap_err().contains("more than 4194304 bytes"));
+        assert_eq!(drop_all.apply(&sized(MAX_EVENT - 200)).unwrap(), "1");
+        assert!(drop_all.apply(&sized(MAX_EVENT)).unwrap_err().to_string().contains("more than 4194304 bytes"));
 
         let keep = Program::compile(". = .structuredContent").unwrap();
-        assert_eq!(keep.apply(&sized(OUTCOME - 2)).unwrap().len(), OUTCOME);
-        assert!(keep.apply(&sized(OUTCOME - 1)).unwrap_err().contains("more than 1048576 bytes"));
+        assert_eq!(keep.apply(&sized(MAX_OUTCOME - 2)).unwrap().len(), MAX_OUTCOME);
+        assert!(keep.apply(&sized(MAX_OUTCOME - 1)).unwrap_err().to_string().contains("more than 1048576 bytes"));
     }
 
     #[test]
@@ -278,7 +282,7 @@ mod tests {
         let event = CallToolResult::default();
         let event = Event { result: &event, tool_name: None, parameters: None };
         let stopped = Program::compile(loops).unwrap().run(&event, Duration::from_millis(20)).unwrap_err();
-        assert_eq!(stopped, "the VRL program was stopped after 0.02 s");
+        assert_eq!(stopped.to_string(), "the VRL program was stopped after 0.02 s");
     }
 
     #[test]
@@ -306,10 +310,10 @@ mod tests {
             |n| format!("{} .a = 1 {}", "if true {".repeat(n), "}".repeat(n)),
         ];
         for nested in kinds {
-            let deepest = Program::compile(&nested(nesting::DEEPEST - 1)).unwrap();
+            let deepest = Program::compile(&nested(nesting::MAX_DEPTH - 1)).unwrap();
             assert!(deepest.apply(&CallToolResult::default()).unwrap().contains("\"a\":"));
-            for depth in [nesting::DEEPEST + 1, 6_000] {
-                assert!(Program::compile(&nested(depth)).unwrap_err().contains("too deep"));
+            for depth in [nesting::MAX_DEPTH + 1, 6_000] {
+                assert!(matches!(Program::compile(&nested(depth)), Err(CompileError::TooDeep)));
             }
         }
     }

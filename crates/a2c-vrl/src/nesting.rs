@@ -1,16 +1,15 @@
-//! How deep the expressions of a program nest, estimated before it is compiled.
+//! How deep the expressions of a program nest, estimated before the program is compiled.
 //!
 //! The compiler and the runtime follow an expression by recursion and have no limit of their own: some hundred
-//! parentheses or operators in one expression overflow a thread's stack, which ends the whole process. The estimate
-//! errs on the side of deep: every open bracket and every operator left of a place, in the statements around it,
-//! counts one.
+//! parentheses or operators in one expression overflow a thread's stack, which ends the whole process. The estimate is
+//! never too low: every open bracket and every operator left of a position, in the statements around it, counts one.
 
-/// The deepest program that is compiled. A stack of 2 MiB bears more than 100 levels in a debug build, not 200.
-pub(super) const DEEPEST: usize = 64;
+/// The deepest program that is compiled. A stack of 2 MiB holds more than 100 levels in a debug build, but not 200.
+pub(crate) const MAX_DEPTH: usize = 64;
 
-/// The deepest place of a program, at most.
-pub(super) fn depth(source: &str) -> usize {
-    // The operators of the statement under way here, and of those around the open brackets.
+/// The deepest nesting of a program, at most.
+pub(crate) fn depth(source: &str) -> usize {
+    // The operators of this statement, and of the statements around the open brackets.
     let (mut operators, mut around) = (0, Vec::new());
     let (mut depth, mut deepest) = (0_usize, 0);
     // The last character that is neither blank nor comment, and whether a line ended since.
