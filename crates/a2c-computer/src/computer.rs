@@ -8,17 +8,18 @@ use a2c_dpe::{DpeResolver, ResolutionLimits, Resolutions};
 use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
 use a2c_process::{GuardianError, GuardianProgram, Processes};
 use a2c_protocol::Role;
-use tokio::sync::{Notify, watch};
+use a2c_supervise::ChangeSignal;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::announcer::{announce, refresh};
+use crate::announcer::announce;
 use crate::catalogue::Catalogue;
 use crate::config::ComputerConfig;
+use crate::core::{Core, Parts};
 use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
-use crate::machine::{Machine, Parts};
-use crate::office::Desk;
+use crate::responder::Responder;
 use crate::servers::state::ServerState;
 use crate::servers::upstream::oauth::TokenStore;
 use crate::servers::{ServerLimits, Surroundings};
@@ -134,7 +135,7 @@ pub enum Ended {
 
 /// A Computer that answers until it is stopped.
 pub struct Computer {
-    machine: Arc<Machine>,
+    core: Arc<Core>,
     link: Link,
     seat: Seat,
     stop: CancellationToken,
@@ -171,42 +172,42 @@ impl Computer {
             connected = Link::connect(&link_options, Role::Computer) => connected?,
             () = &mut stop => return Ok(None),
         };
-        let machine = Arc::new(Machine::start(parts(options).await?));
+        let core = Arc::new(Core::start(parts(options).await?));
         let joined = tokio::select! {
             joined = async {
-                if tokio::time::timeout(patience, machine.servers.settled()).await.is_err() {
-                    let servers = machine.servers.names_starting().join(", ");
+                if tokio::time::timeout(patience, core.servers.settled()).await.is_err() {
+                    let servers = core.servers.names_starting().join(", ");
                     tracing::warn!(servers, "joining the office without MCP servers that are still starting");
                 }
-                // Whoever sees us enter asks for our tools.
-                refresh(machine.clone()).await;
-                machine.take_tool_news();
-                machine.surroundings.catalogue.all_is_known();
+                // An Agent that sees the Computer enter asks for its tools.
+                core.refresh_tools().await;
+                core.tools_changed.take();
+                core.surroundings.catalogue.take_changes();
                 link.join(&seat).await
             } => Some(joined),
             () = &mut stop => None,
         };
         match joined {
-            Some(Ok(())) => machine.put_hub(true),
+            Some(Ok(())) => core.put_hub(true),
             Some(Err(source)) => {
-                machine.end().await;
+                core.end().await;
                 return Err(StartError::Join { office: seat.office, name: seat.name, source });
             }
             None => {
-                machine.end().await;
+                core.end().await;
                 link.close().await;
                 return Ok(None);
             }
         }
         let stop = CancellationToken::new();
         let office = Office {
-            desk: Arc::new(Desk::new(machine.clone())),
+            responder: Arc::new(Responder::new(core.clone())),
             link: link.clone(),
             seat: seat.clone(),
             joined: watch::Sender::new(0),
         };
         let task = tokio::spawn(office.run(inbox, stop.clone()));
-        Ok(Some(Self { machine, link, seat, stop, task, ended: None }))
+        Ok(Some(Self { core, link, seat, stop, task, ended: None }))
     }
 
     /// Where the Computer sits.
@@ -216,12 +217,12 @@ impl Computer {
 
     /// Operates it while it runs.
     pub fn handle(&self) -> ComputerHandle {
-        ComputerHandle { machine: self.machine.clone() }
+        ComputerHandle { core: self.core.clone() }
     }
 
     /// The state of every server.
     pub fn servers(&self) -> Vec<(String, ServerState)> {
-        self.machine.servers.all().into_iter().map(|(name, server)| (name, server.state())).collect()
+        self.core.servers.all().into_iter().map(|(name, server)| (name, server.state())).collect()
     }
 
     /// Waits until the connection to the hub is over for good.
@@ -247,7 +248,7 @@ impl Computer {
         self.stop.cancel();
         self.ended().await;
         self.link.close().await;
-        self.machine.end().await;
+        self.core.end().await;
     }
 }
 
@@ -262,7 +263,7 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
         processes,
         tokens: options.tokens,
         limits: options.limits,
-        changed: Notify::new(),
+        changed: ChangeSignal::new(),
         catalogue: Catalogue::default(),
         documents: Resolutions::new(options.dpe, ResolutionLimits::default()),
     };
@@ -277,7 +278,7 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
 
 /// Reads what the hub sends; beside it, what changes here is announced.
 struct Office {
-    desk: Arc<Desk>,
+    responder: Arc<Responder>,
     link: Link,
     seat: Seat,
     /// How often the seat was taken again.
@@ -286,8 +287,8 @@ struct Office {
 
 impl Office {
     async fn run(self, inbox: Inbox, stop: CancellationToken) -> Ended {
-        let machine = self.desk.machine.clone();
-        let announcing = announce(machine, self.link.clone(), self.seat.clone(), self.joined.subscribe());
+        let core = self.responder.core.clone();
+        let announcing = announce(core, self.link.clone(), self.seat.clone(), self.joined.subscribe());
         tokio::select! {
             () = stop.cancelled() => Ended::Stopped,
             ended = self.listen(inbox) => ended,
@@ -298,11 +299,11 @@ impl Office {
     async fn listen(&self, mut inbox: Inbox) -> Ended {
         loop {
             match inbox.recv().await {
-                Some(Incoming::Event(event)) => self.desk.receive(event),
+                Some(Incoming::Event(event)) => self.responder.receive(event),
                 Some(Incoming::Connected { reconnected: true, .. }) => self.rejoin(),
                 Some(Incoming::Connected { .. }) => {}
                 Some(Incoming::Disconnected(reason)) => {
-                    self.desk.machine.put_hub(false);
+                    self.responder.core.put_hub(false);
                     tracing::warn!(%reason, "lost the hub");
                 }
                 Some(Incoming::Closed(closed)) => return self.link.ended(closed).into(),
@@ -313,13 +314,13 @@ impl Office {
 
     fn rejoin(&self) {
         let (link, seat, joined) = (self.link.clone(), self.seat.clone(), self.joined.clone());
-        let machine = self.desk.machine.clone();
+        let core = self.responder.core.clone();
         tokio::spawn(async move {
             let (office, name) = (&seat.office, &seat.name);
             loop {
                 match link.rejoin(&seat).await {
                     Ok(()) => {
-                        machine.put_hub(true);
+                        core.put_hub(true);
                         joined.send_modify(|times| *times += 1);
                         return tracing::info!(office, name, "joined again");
                     }

@@ -13,11 +13,10 @@ use a2c_secrets::Redactor;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::announcer::refresh;
 use crate::catalogue::Census;
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
+use crate::core::{Core, HubLink};
 use crate::inputs::{InputValue, SetInputError};
-use crate::machine::Machine;
 use crate::servers::log::ServerLog;
 use crate::servers::server::Server;
 use crate::servers::state::ServerState;
@@ -30,16 +29,7 @@ use crate::tools::pins::{Approval, PendingChange};
 /// Operates a running Computer. Cheap to clone.
 #[derive(Clone)]
 pub struct ComputerHandle {
-    pub(crate) machine: Arc<Machine>,
-}
-
-/// How the connection to the hub is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HubLink {
-    /// Whether the Computer sits in its office.
-    pub connected: bool,
-    /// Since when.
-    pub since: SystemTime,
+    pub(crate) core: Arc<Core>,
 }
 
 /// How one MCP server is.
@@ -141,12 +131,12 @@ fn list(names: &[String]) -> String {
 impl ComputerHandle {
     /// How the connection to the hub is.
     pub fn hub(&self) -> HubLink {
-        self.machine.hub()
+        self.core.hub()
     }
 
     /// How every server is, in the order of their names.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        self.machine.servers.all().into_iter().map(|(name, server)| self.status(name, &server)).collect()
+        self.core.servers.all().into_iter().map(|(name, server)| self.status(name, &server)).collect()
     }
 
     /// How one server is.
@@ -156,7 +146,7 @@ impl ComputerHandle {
 
     /// Every tool there is, those that no Agent sees included.
     pub fn tools(&self) -> Vec<ToolStatus> {
-        let toolbox = self.machine.tools.toolbox();
+        let toolbox = self.core.tools.toolbox();
         let seen = toolbox.all().iter().map(|tool| ToolStatus {
             name: tool.name.clone(),
             server: tool.server().to_owned(),
@@ -183,8 +173,8 @@ impl ComputerHandle {
         // In a task of its own, so that the tool can be told to stop when the caller goes away.
         let cancel = CancellationToken::new();
         let _gone = cancel.clone().drop_guard();
-        let machine = self.machine.clone();
-        let running = tokio::spawn(async move { call::run(&machine, wanted, &cancel).await });
+        let core = self.core.clone();
+        let running = tokio::spawn(async move { call::run(&core, wanted, &cancel).await });
         running.await.unwrap_or_else(|error| CallToolResult::failure(ErrorCode::ToolFailed, &error.to_string()))
     }
 
@@ -195,7 +185,7 @@ impl ComputerHandle {
 
     /// The configuration now.
     pub fn config(&self) -> Arc<ComputerConfig> {
-        self.machine.config()
+        self.core.config()
     }
 
     /// Takes a server on and starts it.
@@ -245,7 +235,7 @@ impl ComputerHandle {
             return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
         }
         // Who wants it now may want to answer now.
-        self.machine.surroundings.inputs.ask_again();
+        self.core.surroundings.inputs.ask_again();
         server.restart();
         Ok(())
     }
@@ -273,10 +263,10 @@ impl ComputerHandle {
         if config.disabled {
             return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
         }
-        let tokens = self.machine.surroundings.tokens.clone().ok_or_else(|| {
+        let tokens = self.core.surroundings.tokens.clone().ok_or_else(|| {
             OperateError::SignIn("this Computer has no place to keep tokens: start it with --state DIR".to_owned())
         })?;
-        let filled = self.machine.surroundings.inputs.fill(&config).await;
+        let filled = self.core.surroundings.inputs.fill(&config).await;
         let filled = filled.map_err(|unresolved| OperateError::SignIn(unresolved.to_string()))?;
         match &filled.transport {
             McpTransport::Streamable(http) => {
@@ -296,8 +286,8 @@ impl ComputerHandle {
 
     /// Gives an input its value; servers that wait for it are started.
     pub fn set_input(&self, id: &str, value: impl Into<InputValue>) -> Result<(), SetInputError> {
-        self.machine.surroundings.inputs.set(id, value)?;
-        for (_, server) in self.machine.servers.all() {
+        self.core.surroundings.inputs.set(id, value)?;
+        for (_, server) in self.core.servers.all() {
             if matches!(server.state(), ServerState::Failed { .. })
                 && inputs_of(&server.config().transport).contains(id)
             {
@@ -310,7 +300,7 @@ impl ComputerHandle {
     /// Takes over another configuration: what did not change goes on undisturbed. When this returns, every server that is
     /// gone has ended; those that are new may still be starting.
     pub async fn reload(&self, new: ComputerConfig) -> Difference {
-        let _one_at_a_time = self.machine.changing.lock().await;
+        let _one_at_a_time = self.core.changing.lock().await;
         self.take_over(new).await
     }
 
@@ -319,75 +309,75 @@ impl ComputerHandle {
         &self,
         change: impl FnOnce(&ComputerConfig) -> ComputerConfig,
     ) -> Result<Difference, OperateError> {
-        let _one_at_a_time = self.machine.changing.lock().await;
-        let new = change(&self.machine.config());
+        let _one_at_a_time = self.core.changing.lock().await;
+        let new = change(&self.core.config());
         check(&new)?;
         Ok(self.take_over(new).await)
     }
 
     /// The caller holds the lock on changes.
     async fn take_over(&self, new: ComputerConfig) -> Difference {
-        let old = self.machine.config();
+        let old = self.core.config();
         let difference = Difference::between(&old, &new);
-        self.machine.surroundings.inputs.declare(new.inputs.clone());
-        self.machine.put_config(new.clone());
+        self.core.surroundings.inputs.declare(new.inputs.clone());
+        self.core.put_config(new.clone());
         let mut gone = Vec::new();
         for (name, change) in &difference.servers {
-            let server = self.machine.servers.get(name);
+            let server = self.core.servers.get(name);
             match (change, server, new.servers.get(name)) {
-                (ServerChange::Removed, ..) => gone.extend(self.machine.servers.remove(name)),
+                (ServerChange::Removed, ..) => gone.extend(self.core.servers.remove(name)),
                 (ServerChange::Changed(Change::Rules), Some(server), Some(config)) => server.rule(config.clone()),
                 (_, Some(server), Some(config)) => server.change(config.clone()),
                 (_, None, Some(config)) => {
                     // The lock keeps everybody else from adding it meanwhile.
-                    self.machine.servers.add(config.clone());
+                    self.core.servers.add(config.clone());
                 }
                 (_, _, None) => {}
             }
         }
         // A rule holds when this returns.
-        refresh(self.machine.clone()).await;
-        self.machine.surroundings.changed.notify_one();
+        self.core.refresh_tools().await;
+        self.core.surroundings.changed.mark();
         for server in gone {
             server.gone().await;
         }
         if !difference.is_empty() {
-            self.machine.config_changed.notify_one();
+            self.core.config_changed.mark();
         }
         difference
     }
 
     /// Tools whose definition is not the one that was agreed to.
     pub fn pending_changes(&self) -> Vec<PendingChange> {
-        self.machine.tools.with_pins(|pins| pins.pending())
+        self.core.tools.with_pins(|pins| pins.pending())
     }
 
     /// What changed about a tool, readable. May take a moment for a text made to be hard to compare.
     pub fn difference_of(&self, server: &str, tool: &str) -> Option<String> {
-        self.machine.tools.with_pins(|pins| pins.comparison(server, tool)).map(|comparison| comparison.diff())
+        self.core.tools.with_pins(|pins| pins.comparison(server, tool)).map(|comparison| comparison.diff())
     }
 
-    /// Agrees to what changed about a server's tools; tells how many had.
-    pub fn approve(&self, server: &str, which: Approval<'_>) -> usize {
-        let approved = self.machine.tools.with_pins(|pins| pins.approve(server, which));
-        self.machine.surroundings.changed.notify_one();
+    /// Agrees to what changed about a server's tools; returns how many had. When this returns, Agents can use them.
+    pub async fn approve(&self, server: &str, which: Approval<'_>) -> usize {
+        let approved = self.core.tools.with_pins(|pins| pins.approve(server, which));
+        self.core.refresh_tools().await;
         approved
     }
 
     /// The servers that were called, the most recently called one first.
     pub fn recent_servers(&self) -> Vec<Arc<str>> {
-        self.machine.history.servers_by_recency()
+        self.core.history.servers_by_recency()
     }
 
     /// The last calls, the newest first.
     pub fn history(&self) -> Vec<PastCall> {
-        self.machine.history.snapshot()
+        self.core.history.snapshot()
     }
 
     fn status(&self, name: String, server: &Server) -> ServerStatus {
         let now = server.status();
         let counts = server.counts();
-        let Census { windows, documents, .. } = self.machine.surroundings.catalogue.census(&name);
+        let Census { windows, documents, .. } = self.core.surroundings.catalogue.census(&name);
         let kind = match &server.config().transport {
             McpTransport::Stdio(_) => "stdio",
             McpTransport::Streamable(_) => "streamable",
@@ -410,8 +400,8 @@ impl ComputerHandle {
     }
 
     fn find(&self, name: &str) -> Result<Arc<Server>, OperateError> {
-        self.machine.servers.get(name).ok_or_else(|| {
-            let known = self.machine.servers.all().into_iter().map(|(name, _)| name).collect();
+        self.core.servers.get(name).ok_or_else(|| {
+            let known = self.core.servers.all().into_iter().map(|(name, _)| name).collect();
             OperateError::UnknownServer { name: name.to_owned(), known }
         })
     }
@@ -434,11 +424,11 @@ impl ComputerHandle {
         &self,
         edit: impl FnOnce(&mut BTreeMap<String, McpServerConfig>) -> Result<(), OperateError>,
     ) -> Result<(), OperateError> {
-        let _one_at_a_time = self.machine.changing.lock().await;
-        if self.machine.servers.are_over() {
+        let _one_at_a_time = self.core.changing.lock().await;
+        if self.core.servers.are_over() {
             return Err(OperateError::Stopped);
         }
-        let mut config = ComputerConfig::clone(&self.machine.config());
+        let mut config = ComputerConfig::clone(&self.core.config());
         edit(&mut config.servers)?;
         check(&config)?;
         self.take_over(config).await;

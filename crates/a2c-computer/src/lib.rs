@@ -18,10 +18,10 @@
 //! # }
 //! ```
 //!
-//! How a call flows: `office` receives it from the hub, decodes it and finds out whether it is new; `tools` finds out
+//! How a call flows: `responder` receives it from the hub, decodes it and finds out whether it is new; `tools` finds out
 //! which server and tool is meant and whether it may run; `servers` holds the connection that runs it; the result goes back
-//! as the acknowledgement. How a change flows: a server's task tells `machine`, which makes the picture of all tools anew;
-//! `announcer` tells the office. After a lost connection the Computer connects and takes its seat again by itself.
+//! as the acknowledgement. How a change flows: a server's task marks the change; `core` puts the list of all tools together
+//! again; `announcer` tells the office. After a lost connection the Computer connects and takes its seat again by itself.
 //!
 //! While it runs, its owner operates it through a [`ComputerHandle`].
 //!
@@ -29,17 +29,17 @@
 
 mod announcer;
 mod catalogue;
-pub mod checkup;
 mod computer;
 pub mod config;
 mod config_file;
 mod context;
 #[cfg(unix)]
 pub mod control;
+mod core;
+pub mod diagnosis;
 mod handle;
 pub mod inputs;
-mod machine;
-mod office;
+mod responder;
 mod seat_name;
 mod servers;
 mod tools;
@@ -56,7 +56,8 @@ pub use a2c_protocol as protocol;
 pub use async_trait::async_trait;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
 pub use config_file::{ConfigFile, ReloadError, SaveError};
-pub use handle::{ComputerHandle, HubLink, OperateError, ServerStatus, ToolAccess, ToolStatus};
+pub use core::HubLink;
+pub use handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 pub use seat_name::file_name_of;
 pub use servers::log::{LogLine, LogSource, ServerLog};
 pub use servers::state::ServerState;

@@ -23,6 +23,11 @@ impl ChangeSignal {
         self.0.notify_one();
     }
 
+    /// Takes a mark, if there is one.
+    pub fn take(&self) -> bool {
+        std::pin::pin!(self.0.notified()).enable()
+    }
+
     /// Waits for a mark and takes it. Only one task may wait for a signal.
     pub async fn changed(&self) {
         self.0.notified().await;
@@ -241,6 +246,16 @@ mod tests {
         assert!(tokio::time::timeout(millis(10), coalescer.next(&signal)).await.is_err());
         assert!(tokio::time::timeout(millis(200), coalescer.next(&signal)).await.is_ok());
         assert!(tokio::time::timeout(millis(200), coalescer.next(&signal)).await.is_err());
+    }
+
+    #[test]
+    fn a_mark_is_taken_once() {
+        let signal = ChangeSignal::new();
+        assert!(!signal.take());
+        signal.mark();
+        signal.mark();
+        assert!(signal.take());
+        assert!(!signal.take());
     }
 
     #[tokio::test(start_paused = true)]

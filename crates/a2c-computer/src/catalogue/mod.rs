@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2c_finder::finder::FinderView;
 use a2c_protocol::context::Resource;
 use a2c_protocol::uri::{DpeLevel, DpeUri, WindowUri};
-use futures_util::FutureExt as _;
+use a2c_supervise::ChangeSignal;
 use serde_json::Value;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 
 pub(crate) use listing::{Hidden, Listing};
 pub(crate) use reads::Job;
@@ -38,9 +38,9 @@ pub(crate) struct Catalogue {
     /// Who reads a document to know what it is holds one of these.
     pub(crate) reading: Semaphore,
     /// Rung when the Desktop is not what it was.
-    pub(crate) desktop_changed: Notify,
+    pub(crate) desktop_changed: ChangeSignal,
     /// Rung when the Finder is not what it was.
-    pub(crate) finder_changed: Notify,
+    pub(crate) finder_changed: ChangeSignal,
 }
 
 impl Default for Catalogue {
@@ -48,8 +48,8 @@ impl Default for Catalogue {
         Self {
             state: Mutex::default(),
             reading: Semaphore::new(READS),
-            desktop_changed: Notify::new(),
-            finder_changed: Notify::new(),
+            desktop_changed: ChangeSignal::new(),
+            finder_changed: ChangeSignal::new(),
         }
     }
 }
@@ -155,10 +155,10 @@ impl Catalogue {
             );
         }
         if windows_differ {
-            self.desktop_changed.notify_one();
+            self.desktop_changed.mark();
         }
         if documents_differ {
-            self.finder_changed.notify_one();
+            self.finder_changed.mark();
         }
         if !windows_differ && !documents_differ {
             tracing::debug!(server = name, "a list of resources has changed nothing that is shown");
@@ -175,7 +175,7 @@ impl Catalogue {
 
     fn tell_of_documents(&self, shelf: &mut Shelf) {
         if std::mem::take(&mut shelf.documents_differ) {
-            self.finder_changed.notify_one();
+            self.finder_changed.mark();
         }
     }
 
@@ -192,11 +192,11 @@ impl Catalogue {
     /// A resource changed, says its server.
     pub(crate) fn updated(&self, server: &Arc<str>, uri: &str) -> Consequence {
         if WindowUri::parse(uri).is_ok() {
-            self.desktop_changed.notify_one();
+            self.desktop_changed.mark();
             return Consequence::Nothing;
         }
         let Ok(dpe) = DpeUri::parse(uri) else { return Consequence::Nothing };
-        self.finder_changed.notify_one();
+        self.finder_changed.mark();
         if *dpe.uri.level() == DpeLevel::Catalogue {
             return Consequence::List;
         }
@@ -219,7 +219,7 @@ impl Catalogue {
     /// A document was read: its level 1, or why not.
     pub(crate) fn read(&self, server: &Arc<str>, job: &Job, outcome: Result<Value, Unread>) {
         if self.state().document_read(server, job, outcome) {
-            self.finder_changed.notify_one();
+            self.finder_changed.mark();
         }
     }
 
@@ -243,7 +243,7 @@ impl Catalogue {
 
     fn windows_come_or_go(&self, shelf: &Shelf) {
         if !shelf.windows.is_empty() {
-            self.desktop_changed.notify_one();
+            self.desktop_changed.mark();
         }
     }
 
@@ -251,7 +251,7 @@ impl Catalogue {
     pub(crate) fn forget(&self, server: &Arc<str>) {
         let mut state = self.state();
         if state.finder.remove_server(server) > 0 {
-            self.finder_changed.notify_one();
+            self.finder_changed.mark();
         }
         if let Some(shelf) = state.shelves.remove(server) {
             self.windows_come_or_go(&shelf);
@@ -318,11 +318,10 @@ impl Catalogue {
         shelf.followed.contains(uri) || level_zero.is_some_and(|uri| shelf.followed.contains(uri.as_str()))
     }
 
-    /// Nobody has seen anything yet: what there is now is no news.
-    pub(crate) fn all_is_known(&self) {
-        for bell in [&self.desktop_changed, &self.finder_changed] {
-            let _ = bell.notified().now_or_never();
-        }
+    /// Forgets the changes so far: they happened before an Agent could see anything.
+    pub(crate) fn take_changes(&self) {
+        self.desktop_changed.take();
+        self.finder_changed.take();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,7 +2,6 @@
 
 use a2c_finder::finder::FinderQuery;
 use a2c_protocol::context::Resource;
-use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::*;
@@ -60,8 +59,7 @@ impl Stage {
 
     /// Whether Desktop and Finder were rung for since the last look.
     fn rung(&self) -> (bool, bool) {
-        let rung = |bell: &Notify| bell.notified().now_or_never().is_some();
-        (rung(&self.catalogue.desktop_changed), rung(&self.catalogue.finder_changed))
+        (self.catalogue.desktop_changed.take(), self.catalogue.finder_changed.take())
     }
 }
 

@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use super::refusal::Asked;
 use super::resources::lacks;
-use crate::machine::Machine;
+use crate::core::Core;
 use crate::servers::calling::CallFailure;
 use crate::servers::server::Server;
 
 /// How long a resolution may take where the Agent does not say: a little less than hubs wait.
 const LIMIT: Duration = Duration::from_secs(25);
 
-impl Machine {
+impl Core {
     /// Has a document resolved.
     pub(crate) async fn dpe(&self, request: GetDpeReq) -> Result<GetDpeRet, ErrorBody> {
         let GetDpeReq { agent, req_id, uri: asked, timeout, .. } = request;

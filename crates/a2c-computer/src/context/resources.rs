@@ -11,7 +11,7 @@ use a2c_protocol::uri::{DpeLevel, DpeUri};
 use a2c_protocol::{ErrorBody, ErrorCode};
 
 use super::refusal::Asked;
-use crate::machine::Machine;
+use crate::core::Core;
 use crate::servers::server::Server;
 use crate::tools::pages::ShelfError;
 
@@ -24,7 +24,7 @@ const MAX_KEYWORDS: usize = 64;
 /// The scheme of results that were too large to be sent at once.
 const RESULTS: &str = "a2c-result:";
 
-impl Machine {
+impl Core {
     /// A page of the Finder.
     pub(crate) async fn finder(&self, request: GetFinderReq) -> Result<GetFinderRet, ErrorBody> {
         if request.keywords.as_ref().is_some_and(|keywords| keywords.len() > MAX_KEYWORDS) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::catalogue::CataloguedWindow;
-use crate::machine::Machine;
+use crate::core::Core;
 use crate::servers::calling::CallFailure;
 use crate::servers::paging::written_size;
 
@@ -49,7 +49,7 @@ impl Room {
     }
 }
 
-impl Machine {
+impl Core {
     /// The Desktop: at most `size` windows, or all; with `only`, the window of that URI.
     pub(crate) async fn desktop(&self, size: Option<i64>, only: Option<&str>) -> Vec<String> {
         if size.is_some_and(|size| size <= 0) {

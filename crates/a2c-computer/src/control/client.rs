@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::UnixStream;
 use zeroize::Zeroizing;
 
-use super::place;
+use super::socket_folder;
 use super::wire::{Greeting, MAX_LINE, Refusal, Reply, Request};
 
 /// How long a Computer that runs takes at most to say who it is.
@@ -67,7 +67,7 @@ pub struct Running {
 /// The Computers of this user that run and have their socket in a folder.
 pub async fn running(folder: &Path) -> Vec<Running> {
     let mut found = Vec::new();
-    for socket in place::sockets(folder) {
+    for socket in socket_folder::sockets(folder) {
         let greeting = async {
             let mut client = Client::connect(&socket).await?;
             client.ask::<Greeting>(&Request::Hello).await
@@ -86,7 +86,7 @@ impl Client {
         let stream = stream.map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
         let uid = stream.peer_cred()?.uid();
         // We may be about to send a secret.
-        if !place::is_trusted(uid) {
+        if !socket_folder::is_trusted(uid) {
             return Err(ClientError::Stranger { path: path.to_owned(), uid });
         }
         Ok(Self { stream: BufReader::new(stream) })

@@ -1,18 +1,21 @@
 //! The control socket: how the owner of a running Computer operates it from elsewhere on the same machine.
 //!
-//! [`ControlSocket`] takes a place in the file system (`place`) before the Computer starts; [`ControlSocket::serve`] then
-//! answers everybody who may ask, each connection by a `session` that reads [`wire`] requests and has `operate` do them
-//! with a [`ComputerHandle`](crate::ComputerHandle). [`Client`] is the other end.
+//! [`ControlSocket`] makes its file in a folder of the owner (`socket_folder`) before the Computer starts;
+//! [`ControlSocket::serve`] then answers, each connection by a `session` that reads [`wire`] requests and has `operate` do
+//! them with a [`ComputerHandle`](crate::ComputerHandle). [`Client`] is the other end.
 //!
-//! The folder is the owner's alone, so is the socket, and both ends look at who the other one is.
+//! Only the owner may open the folder and the socket, and both ends check the user of the other one.
 
+mod about;
+mod answers;
 mod client;
 mod operate;
-mod place;
 mod session;
 mod socket;
+mod socket_folder;
 pub mod wire;
 
+pub use about::About;
 pub use client::{Client, ClientError, Running, running};
-pub use place::{PlaceError, folder, socket_in};
-pub use socket::{About, BindError, Control, ControlSocket};
+pub use socket::{BindError, Control, ControlSocket};
+pub use socket_folder::{FolderError, folder, socket_in};

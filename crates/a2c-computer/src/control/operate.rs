@@ -7,22 +7,18 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::session::Answers;
-use super::socket::About;
+use super::about::About;
+use super::answers::Answers;
 use super::wire::{
     CallReport, ChangeReport, Changed, HubReport, LogEntry, PolicyReport, Refusal, RefusalKind, Request, ServerNews,
     ServerReport, Status, ToolReport, millis,
 };
-use crate::checkup::{self, readiness};
 use crate::config_file::{SaveError, word};
+use crate::diagnosis::{self, readiness};
 use crate::handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 use crate::inputs::{InputValue, SetInputError};
 use crate::tools::confirm::Confirmation;
 use crate::tools::pins::{Approval, ToolChanges};
-
-/// How often, and after which pause, it is looked whether an approval has been taken in.
-const TURNS: u32 = 100;
-const TURN: Duration = Duration::from_millis(20);
 
 /// How a request ends.
 pub(super) enum Outcome {
@@ -46,17 +42,17 @@ pub(super) async fn operate(
     request: Request,
     answers: &mut Answers,
 ) -> Outcome {
-    Desk { handle, about }.done(request, answers).await.into()
+    Operation { handle, about }.done(request, answers).await.into()
 }
 
-struct Desk<'a> {
+struct Operation<'a> {
     handle: &'a ComputerHandle,
     about: &'a About,
 }
 
 type Done = Result<Value, Refusal>;
 
-impl Desk<'_> {
+impl Operation<'_> {
     async fn done(&self, request: Request, answers: &mut Answers) -> Done {
         match request {
             Request::Hello => told(&self.about.greeting()),
@@ -90,10 +86,7 @@ impl Desk<'_> {
                     (Some(tool), None) => Approval::Tool(tool),
                     (Some(tool), Some(hash)) => Approval::Exactly { tool, hash },
                 };
-                let before = self.held_back(&server);
-                let approved = self.handle.approve(&server, which);
-                self.taken_in(&server, before.saturating_sub(approved)).await;
-                told(&approved)
+                told(&self.handle.approve(&server, which).await)
             }
             Request::History => told(&self.handle.history().into_iter().map(CallReport::from).collect::<Vec<_>>()),
             Request::Inputs => told(&self.handle.config().inputs.iter().map(Input::redacted).collect::<Vec<_>>()),
@@ -115,24 +108,9 @@ impl Desk<'_> {
             }
             Request::Checkup => {
                 let file = self.about.file.as_ref().map(|file| file.path().to_owned());
-                told(&checkup::of_running(self.handle, file.as_deref()).await)
+                told(&diagnosis::of_running(self.handle, file.as_deref()).await)
             }
         }
-    }
-
-    /// Waits until no more than these are held back: whoever asks next is to find what was approved. The picture of all
-    /// tools follows a change within moments.
-    async fn taken_in(&self, server: &str, left: usize) {
-        for _ in 0..TURNS {
-            if self.held_back(server) <= left {
-                break;
-            }
-            tokio::time::sleep(TURN).await;
-        }
-    }
-
-    fn held_back(&self, server: &str) -> usize {
-        self.handle.tools().iter().filter(|tool| is_held_back(tool, server)).count()
     }
 
     fn status(&self) -> Status {
@@ -140,7 +118,7 @@ impl Desk<'_> {
         let tools = self.handle.tools();
         let servers = self.handle.servers().into_iter().map(|server| server_report(server, &tools)).collect();
         let hub = HubReport { connected: hub.connected, since_ms: millis(hub.since) };
-        let confirm = match self.handle.machine.confirmation {
+        let confirm = match self.handle.core.confirmation {
             Confirmation::Allow => "allow",
             Confirmation::Refuse => "deny",
             Confirmation::Ask(_) => "ask",

@@ -1,4 +1,4 @@
-//! The Computer's end of the socket: taking the place, letting people in, giving the place up.
+//! The Computer's end of the socket: it makes the file, accepts connections of its owner, and removes the file.
 
 use std::fs;
 use std::io;
@@ -7,20 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_link::Seat;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::place::{self, PlaceError};
+use super::about::About;
 use super::session::{self, Session};
-use super::wire::Greeting;
-use crate::config_file::ConfigFile;
+use super::socket_folder::{self, FolderError};
 use crate::handle::ComputerHandle;
-use crate::tools::pins::ToolChanges;
 
-/// How many may be connected at the same time.
+/// How many connections there may be at the same time.
 const CONNECTIONS: usize = 32;
 
 /// The pause after a connection could not be accepted, as when there are too many files open.
@@ -32,8 +29,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub enum BindError {
     /// The folder cannot be used.
     #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// Somebody answers there.
+    Folder(#[from] FolderError),
+    /// Another Computer answers there.
     #[error("another Computer answers at {}: stop it, or choose another name, or another place with --control", .path.display())]
     Taken {
         /// Which socket.
@@ -49,13 +46,13 @@ pub enum BindError {
     },
 }
 
-/// A place that is taken, where nobody is answered yet.
+/// A socket that exists and does not answer yet.
 pub struct ControlSocket {
     listener: UnixListener,
     file: SocketFile,
 }
 
-/// Goes away with its owner.
+/// Removed when it is dropped.
 struct SocketFile(PathBuf);
 
 impl Drop for SocketFile {
@@ -65,44 +62,21 @@ impl Drop for SocketFile {
     }
 }
 
-/// What a Computer tells about itself.
-#[derive(Clone)]
-pub struct About {
-    /// Where it sits.
-    pub seat: Seat,
-    /// The file it was started with.
-    pub file: Option<Arc<ConfigFile>>,
-    /// What it does with tools that changed.
-    pub tool_changes: ToolChanges,
-}
-
-impl About {
-    pub(super) fn greeting(&self) -> Greeting {
-        Greeting {
-            name: self.seat.name.clone(),
-            office: self.seat.office.clone(),
-            pid: std::process::id(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            config: self.file.as_ref().map(|file| file.path().display().to_string()),
-        }
-    }
-}
-
 impl ControlSocket {
-    /// Takes the place. A socket at which nobody answers any more is replaced.
+    /// Makes the socket. A dead socket is replaced.
     pub async fn bind(path: &Path) -> Result<Self, BindError> {
         let failed = |source| BindError::Io { path: path.to_owned(), source };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        place::prepare(folder)?;
-        // One at a time, so that two that start together do not both replace the same dead socket. Where the folder is
-        // everybody's, somebody could hold the lock forever: there it is not waited for.
+        socket_folder::prepare(folder)?;
+        // One at a time, so that two Computers that start together do not both replace the same dead socket. In a folder of
+        // another user that user could hold the lock forever: there it is not taken.
         let turn = fs::File::open(folder).map_err(failed)?;
-        if turn.metadata().map_err(failed)?.uid() == place::own_uid() {
+        if turn.metadata().map_err(failed)?.uid() == socket_folder::own_uid() {
             turn.lock().map_err(failed)?;
         }
         match UnixStream::connect(path).await {
             Ok(_) => return Err(BindError::Taken { path: path.to_owned() }),
-            // Somebody is there who has no time.
+            // Its queue of connections is full.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(BindError::Taken { path: path.to_owned() });
             }
@@ -149,7 +123,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Answers nobody any more, and waits until everybody who was being answered is gone.
+    /// Stops answering, and waits until every connection is closed.
     pub async fn close(mut self) {
         self.stop.cancel();
         if let Some(task) = self.task.take() {
@@ -177,19 +151,19 @@ async fn answer_all(listener: UnixListener, session: Session, stop: Cancellation
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!(%error, "nobody could be let in to the control socket");
+                tracing::warn!(%error, "a connection to the control socket could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
         match stream.peer_cred() {
-            Ok(peer) if place::is_trusted(peer.uid()) => {}
+            Ok(peer) if socket_folder::is_trusted(peer.uid()) => {}
             Ok(peer) => {
-                tracing::warn!(uid = peer.uid(), "another user was sent away from the control socket");
+                tracing::warn!(uid = peer.uid(), "refused a connection of another user to the control socket");
                 continue;
             }
             Err(error) => {
-                tracing::warn!(%error, "somebody unknown was sent away from the control socket");
+                tracing::warn!(%error, "refused a connection of an unknown user to the control socket");
                 continue;
             }
         }
@@ -206,6 +180,6 @@ async fn answer_all(listener: UnixListener, session: Session, stop: Cancellation
             }
         }
     }
-    // What runs for somebody ends with them.
+    // What runs for a connection ends with it.
     sessions.shutdown().await;
 }

@@ -16,7 +16,7 @@ use a2c_protocol::config::McpServerConfig;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::checkup::Readiness;
+use crate::diagnosis::Readiness;
 use crate::servers::log::LogLine;
 use crate::tools::history::PastCall;
 
@@ -135,7 +135,7 @@ pub enum Request {
         /// Which server.
         server: String,
     },
-    /// Looks for everything that is wrong: a list of [`Diagnosis`](crate::checkup::Diagnosis).
+    /// Looks for everything that is wrong: a list of [`Diagnosis`](crate::diagnosis::Diagnosis).
     Checkup,
 }
 

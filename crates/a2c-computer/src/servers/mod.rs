@@ -24,7 +24,7 @@ use std::time::Duration;
 use a2c_dpe::Resolutions;
 use a2c_process::Processes;
 use a2c_protocol::config::McpServerConfig;
-use tokio::sync::Notify;
+use a2c_supervise::ChangeSignal;
 
 use crate::catalogue::Catalogue;
 use crate::inputs::Inputs;
@@ -42,7 +42,7 @@ pub(crate) struct Surroundings {
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     pub(crate) limits: ServerLimits,
     /// Rung when a state, a tool list or a rule is not what it was.
-    pub(crate) changed: Notify,
+    pub(crate) changed: ChangeSignal,
     /// What the servers have to show.
     pub(crate) catalogue: Catalogue,
     /// Documents that were resolved to URLs.
@@ -103,7 +103,7 @@ impl Servers {
         self.surroundings.catalogue.enrol(&name);
         let server = Arc::new(Server::start(config, self.surroundings.clone()));
         servers.insert(name, server.clone());
-        self.surroundings.changed.notify_one();
+        self.surroundings.changed.mark();
         Some(server)
     }
 
@@ -111,7 +111,7 @@ impl Servers {
     pub(crate) fn remove(&self, name: &str) -> Option<Arc<Server>> {
         let server = self.by_name.write().unwrap_or_else(PoisonError::into_inner).as_mut()?.remove(name)?;
         server.dismiss();
-        self.surroundings.changed.notify_one();
+        self.surroundings.changed.mark();
         Some(server)
     }
 

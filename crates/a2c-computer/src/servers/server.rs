@@ -222,7 +222,7 @@ impl Server {
     /// Replaces the owner's rules; the server goes on running.
     pub(crate) fn rule(&self, config: McpServerConfig) {
         self.shared.put_config(config);
-        self.shared.surroundings.changed.notify_one();
+        self.shared.surroundings.changed.mark();
     }
 
     /// Replaces the configuration and begins anew with it.
@@ -317,7 +317,7 @@ impl Shared {
             true
         });
         if is_wanted_otherwise {
-            self.surroundings.changed.notify_one();
+            self.surroundings.changed.mark();
         }
     }
 
@@ -360,7 +360,7 @@ impl Shared {
         if *kept != tools {
             *kept = tools;
             drop(kept);
-            self.surroundings.changed.notify_one();
+            self.surroundings.changed.mark();
         }
     }
 }

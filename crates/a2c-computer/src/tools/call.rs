@@ -15,8 +15,8 @@ use super::gate;
 use super::history::PastCall;
 use super::large::A2C_RESULT;
 use super::toolbox::Listed;
+use crate::core::Core;
 use crate::inputs::RedactModel as _;
-use crate::machine::Machine;
 use crate::servers::calling::{CallFailure, McpCall};
 use crate::servers::upstream::RefusalKind;
 
@@ -60,19 +60,19 @@ pub(crate) enum Caller {
 }
 
 /// Runs a tool, and remembers that.
-pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &CancellationToken) -> CallToolResult {
+pub(crate) async fn run(core: &Core, wanted: Wanted, cancel: &CancellationToken) -> CallToolResult {
     let begin = Instant::now();
     let agent = match &wanted.caller {
         Caller::Agent(agent) => Some(agent.as_str().into()),
         Caller::Owner => None,
     };
     let tool = wanted.tool.as_str().into();
-    let server = machine.tools.toolbox().find(&wanted.tool).map(|tool| tool.server().into());
-    let (result, reached) = match attempt(machine, wanted, cancel).await {
+    let server = core.tools.toolbox().find(&wanted.tool).map(|tool| tool.server().into());
+    let (result, reached) = match attempt(core, wanted, cancel).await {
         Ok(result) => (result, true),
         Err(refusal) => (refusal, false),
     };
-    machine.history.record(PastCall {
+    core.history.record(PastCall {
         agent,
         server,
         tool,
@@ -86,21 +86,17 @@ pub(crate) async fn run(machine: &Machine, wanted: Wanted, cancel: &Cancellation
 }
 
 /// Runs a tool; an error is the result of a call that did not get as far as its server.
-async fn attempt(
-    machine: &Machine,
-    wanted: Wanted,
-    cancel: &CancellationToken,
-) -> Result<CallToolResult, CallToolResult> {
+async fn attempt(core: &Core, wanted: Wanted, cancel: &CancellationToken) -> Result<CallToolResult, CallToolResult> {
     let Wanted { caller, tool: name, params, limit, trace } = wanted;
     let begin = Instant::now();
-    let toolbox = machine.tools.toolbox();
-    let tool = toolbox.find(&name).ok_or_else(|| unknown(machine, &name))?;
+    let toolbox = core.tools.toolbox();
+    let tool = toolbox.find(&name).ok_or_else(|| unknown(core, &name))?;
     if let Some(hidden) = tool.hidden {
         return Err(failure(tool, ErrorCode::ToolForbidden, &hidden.explain(&name)));
     }
     if let (Caller::Agent(agent), false) = (caller, gate::runs_unasked(tool.meta.as_ref())) {
         let question = question(agent, tool, &params);
-        if let Err(unconfirmed) = machine.confirmation.decide(question, limit, cancel).await {
+        if let Err(unconfirmed) = core.confirmation.decide(question, limit, cancel).await {
             let explained = unconfirmed.explain(&name);
             return Err(match unconfirmed {
                 Unconfirmed::Cancelled => cancelled(tool, &explained),
@@ -108,7 +104,7 @@ async fn attempt(
             });
         }
         // What was agreed to must still be what is there.
-        match machine.tools.toolbox().find(&name) {
+        match core.tools.toolbox().find(&name) {
             Some(now) if now.hidden.is_none() && now.server() == tool.server() && now.tool() == tool.tool() => {}
             _ => {
                 let message = format!("tool '{name}' changed while it waited for confirmation: call it again");
@@ -116,7 +112,7 @@ async fn attempt(
             }
         }
     }
-    let server = machine.servers.get(tool.server()).ok_or_else(|| unknown(machine, &name))?;
+    let server = core.servers.get(tool.server()).ok_or_else(|| unknown(core, &name))?;
     let limit_left = limit.saturating_sub(begin.elapsed());
     let reshaping = server.program().map(|program| (program, params.clone()));
     let call = McpCall { tool: &tool.tool().name, arguments: params, limit: limit_left, trace };
@@ -209,14 +205,14 @@ async fn reshape(
 }
 
 /// A tool of that name is not there; one that the owner forbids says so even before its server has been started.
-fn unknown(machine: &Machine, name: &str) -> CallToolResult {
+fn unknown(core: &Core, name: &str) -> CallToolResult {
     let forbids = |server: &crate::servers::server::Server| server.config().forbidden_tools.iter().any(|f| f == name);
-    match machine.servers.all().into_iter().find(|(_, server)| forbids(server)) {
+    match core.servers.all().into_iter().find(|(_, server)| forbids(server)) {
         Some((server, _)) => CallToolResult::failure(ErrorCode::ToolForbidden, &format!("tool '{name}' is forbidden"))
             .with_meta(CallToolResult::MCP_SERVER, server),
         None => {
             // It may be there in a moment.
-            let starting = machine.servers.names_starting();
+            let starting = core.servers.names_starting();
             let hint = match starting.is_empty() {
                 true => String::new(),
                 false => format!(" (still starting: {})", starting.join(", ")),

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_computer::checkup::{CheckupOptions, Diagnosis, Grade, of_file};
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::control::wire::Request;
+use a2c_computer::diagnosis::{Diagnosis, DiagnosisOptions, Grade, of_file};
 use anyhow::{Result, bail};
 use clap::Args;
 
@@ -57,7 +57,7 @@ async fn examine(args: &DoctorArgs, file: &Path) -> Result<Vec<Diagnosis>> {
     if config.servers.is_empty() {
         bail!("{} has no servers", file.display());
     }
-    let mut options = CheckupOptions::default();
+    let mut options = DiagnosisOptions::default();
     options.inputs = run::sources(None);
     options.limits.start = Duration::from_secs(args.start_timeout);
     options.guardian = Some(super::guardian()?);

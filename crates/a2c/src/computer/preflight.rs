@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_computer::checkup::Readiness;
 use a2c_computer::control::Client;
 use a2c_computer::control::wire::{Request, ServerReport, Status};
+use a2c_computer::diagnosis::Readiness;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_computer::checkup::runs_some_unasked;
 use a2c_computer::config::ComputerConfig;
 #[cfg(unix)]
 use a2c_computer::control::{About, BindError, ControlSocket};
+use a2c_computer::diagnosis::runs_some_unasked;
 use a2c_computer::inputs::{InputSources, OsKeyring, Prompter};
 use a2c_computer::oauth::FileStore;
 use a2c_computer::{

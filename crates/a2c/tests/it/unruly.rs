@@ -71,7 +71,7 @@ async fn a_changed_tool_in_quarantine_is_gone_until_it_is_approved() {
     assert_eq!(tool(&stage).access, ToolAccess::Quarantined);
     stage.others_are_well().await;
 
-    assert_eq!(stage.handle().approve("unruly", Approval::Tool("tool")), 1);
+    assert_eq!(stage.handle().approve("unruly", Approval::Tool("tool")).await, 1);
     within(told_of_tools(&mut news)).await;
     assert_eq!(stage.text("tool", json!({})).await, "done");
     assert!(!tool(&stage).changed);
@@ -97,7 +97,7 @@ async fn a_change_while_the_computer_was_away_is_noticed() {
     let stage = start().await;
     let refused = stage.call("tool", json!({})).await;
     assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden), "{}", refused.text());
-    assert_eq!(stage.handle().approve("unruly", Approval::Everything), 1);
+    assert_eq!(stage.handle().approve("unruly", Approval::Everything).await, 1);
     until("the approval", || tool(&stage).access == ToolAccess::Offered).await;
     stage.end().await;
     let stage = start().await;

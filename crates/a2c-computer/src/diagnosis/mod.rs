@@ -18,7 +18,7 @@ use cause::Cause;
 
 #[cfg(unix)]
 pub(crate) use examine::of_running;
-pub use examine::{CheckupOptions, of_file};
+pub use examine::{DiagnosisOptions, of_file};
 
 /// Whether a server can be used. The order is from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

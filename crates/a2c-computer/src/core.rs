@@ -1,19 +1,28 @@
-//! What a Computer is made of, apart from its seat in an office: servers, tools, and the rules between them.
+//! What a Computer consists of, apart from its seat in an office: servers, tools, and the rules between them.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use a2c_supervise::ChangeSignal;
+
 use crate::config::ComputerConfig;
-use crate::handle::HubLink;
 use crate::servers::{Servers, Surroundings};
+use crate::tools::Tools;
 use crate::tools::confirm::Confirmation;
 use crate::tools::history::History;
 use crate::tools::pages::Shelf;
-use crate::tools::{Found, Tools};
 
-/// Everything that answers, whoever asks: the hub's Agent, or the owner.
-pub(crate) struct Machine {
+/// How the connection to the hub is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HubLink {
+    /// Whether the Computer sits in its office.
+    pub connected: bool,
+    /// Since when.
+    pub since: SystemTime,
+}
+
+/// Everything that answers the Agent and the owner.
+pub(crate) struct Core {
     config: RwLock<Arc<ComputerConfig>>,
     hub: RwLock<HubLink>,
     pub(crate) servers: Servers,
@@ -27,9 +36,10 @@ pub(crate) struct Machine {
     pub(crate) max_result: usize,
     /// One change of the configuration at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    tools_changed: AtomicBool,
-    /// Rung when the configuration is not what it was.
-    pub(crate) config_changed: tokio::sync::Notify,
+    /// Marked when an Agent sees other tools than before.
+    pub(crate) tools_changed: ChangeSignal,
+    /// Marked when the configuration changed.
+    pub(crate) config_changed: ChangeSignal,
 }
 
 /// The parts that are given.
@@ -41,7 +51,7 @@ pub(crate) struct Parts {
     pub(crate) max_result: usize,
 }
 
-impl Machine {
+impl Core {
     /// Starts every server at the same time.
     pub(crate) fn start(parts: Parts) -> Self {
         let Parts { config, surroundings, tools, confirmation, max_result } = parts;
@@ -60,8 +70,8 @@ impl Machine {
             shelf: Shelf::default(),
             max_result,
             changing: tokio::sync::Mutex::default(),
-            tools_changed: AtomicBool::new(false),
-            config_changed: tokio::sync::Notify::new(),
+            tools_changed: ChangeSignal::new(),
+            config_changed: ChangeSignal::new(),
         }
     }
 
@@ -84,18 +94,20 @@ impl Machine {
         *self.hub.write().unwrap_or_else(PoisonError::into_inner) = HubLink { connected, since: SystemTime::now() };
     }
 
-    /// Puts the toolbox together anew; what an Agent sees of it is news. Gives what the owner should know. Blocks.
-    pub(crate) fn refresh_tools(&self) -> Vec<Found> {
-        let refreshed = self.tools.refresh(&self.servers.all());
+    /// Puts the list of all tools together again. A panic in there is a defect that was reported; the next change mends the
+    /// list.
+    pub(crate) async fn refresh_tools(self: &Arc<Self>) {
+        let core = self.clone();
+        let refreshed = tokio::task::spawn_blocking(move || core.tools.refresh(&core.servers.all())).await;
+        let Ok(refreshed) = refreshed else { return };
         if refreshed.differs {
-            self.tools_changed.store(true, Ordering::Release);
+            self.tools_changed.mark();
         }
-        refreshed.findings
-    }
-
-    /// Whether the tools that an Agent sees have changed since this was last asked.
-    pub(crate) fn take_tool_news(&self) -> bool {
-        self.tools_changed.swap(false, Ordering::AcqRel)
+        if !refreshed.findings.is_empty() {
+            // The comparison takes a moment, and no caller waits for the log.
+            let core = self.clone();
+            tokio::task::spawn_blocking(move || core.tools.tell(&refreshed.findings));
+        }
     }
 
     /// Ends every server and waits until nothing of them is left.

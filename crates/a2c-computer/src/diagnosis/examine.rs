@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use a2c_dpe::{ResolutionLimits, Resolutions};
 use a2c_process::{GuardianError, GuardianProgram, Processes};
+use a2c_supervise::ChangeSignal;
 use futures_util::{StreamExt as _, stream};
-use tokio::sync::Notify;
 
-use super::diagnose::{Patient, Ward, diagnose};
+use super::diagnose::{Facts, ServerFacts, diagnose};
 use super::{Diagnosis, Grade, runs_some_unasked};
 use crate::catalogue::{Catalogue, Census};
 use crate::config::ComputerConfig;
@@ -33,7 +33,7 @@ const LOG_LINES: usize = 500;
 /// What the servers of a file need to be started.
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub struct CheckupOptions {
+pub struct DiagnosisOptions {
     /// Where the values of inputs come from.
     pub inputs: InputSources,
     /// Where the tokens of servers that want somebody to sign in are kept.
@@ -47,23 +47,23 @@ pub struct CheckupOptions {
 /// Examines a Computer that runs.
 #[cfg(unix)]
 pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Path>) -> Vec<Diagnosis> {
-    let machine = handle.machine.clone();
+    let core = handle.core.clone();
     let open_file = file.filter(|file| is_open(file)).map(|file| file.display().to_string());
     let file = file.map(Path::to_owned);
     // Thousands of tools take a moment to read.
     let examined = tokio::task::spawn_blocking(move || {
-        let patients: Vec<_> = machine
+        let servers_seen: Vec<_> = core
             .servers
             .all()
             .iter()
-            .map(|(name, server)| patient(server, machine.surroundings.catalogue.census(name)))
+            .map(|(name, server)| server_facts(server, core.surroundings.catalogue.census(name)))
             .collect();
-        let pending = machine.tools.with_pins(|pins| pins.pending());
+        let pending = core.tools.with_pins(|pins| pins.pending());
         let changed: Vec<_> = pending.into_iter().map(|change| (change.server, change.tool)).collect();
-        let (config, toolbox) = (machine.config(), machine.tools.toolbox());
-        let mut found = of_itself(&machine, &config, file.as_deref());
-        found.extend(diagnose(&Ward {
-            patients: &patients,
+        let (config, toolbox) = (core.config(), core.tools.toolbox());
+        let mut found = of_itself(&core, &config, file.as_deref());
+        found.extend(diagnose(&Facts {
+            servers_seen: &servers_seen,
             config: &config,
             toolbox: &toolbox,
             changed: &changed,
@@ -81,13 +81,13 @@ pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Pat
 
 /// What is wrong with a Computer, whatever its servers are like.
 #[cfg(unix)]
-fn of_itself(machine: &crate::machine::Machine, config: &ComputerConfig, file: Option<&Path>) -> Vec<Diagnosis> {
+fn of_itself(core: &crate::core::Core, config: &ComputerConfig, file: Option<&Path>) -> Vec<Diagnosis> {
     use crate::tools::confirm::Confirmation;
     let mut found = Vec::new();
     let mut tell = |grade, what: String, advice: &str| {
         found.push(Diagnosis { server: None, grade, what, advice: advice.to_owned() });
     };
-    if !machine.hub().connected {
+    if !core.hub().connected {
         let advice =
             "check that the hub runs and can be reached; the Computer's log says why not. It comes back by itself";
         tell(Grade::Problem, "the hub is not connected: no Agent can use this Computer".into(), advice);
@@ -96,7 +96,7 @@ fn of_itself(machine: &crate::machine::Machine, config: &ComputerConfig, file: O
         let advice = "correct it: until then the Computer goes on with what it said before";
         tell(Grade::Problem, format!("the configuration file cannot be used as it is now: {error}"), advice);
     }
-    if matches!(machine.confirmation, Confirmation::Refuse) && !runs_some_unasked(config) {
+    if matches!(core.confirmation, Confirmation::Refuse) && !runs_some_unasked(config) {
         let advice = "start the Computer with --yes or --confirm ask, or mark tools with auto_apply";
         tell(Grade::Warning, "every call will be refused: nobody is asked, and no tool has auto_apply".into(), advice);
     }
@@ -107,7 +107,7 @@ fn of_itself(machine: &crate::machine::Machine, config: &ComputerConfig, file: O
 pub async fn of_file(
     config: &ComputerConfig,
     file: &Path,
-    options: CheckupOptions,
+    options: DiagnosisOptions,
 ) -> Result<Vec<Diagnosis>, GuardianError> {
     let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
     let surroundings = Arc::new(Surroundings {
@@ -115,7 +115,7 @@ pub async fn of_file(
         processes,
         tokens: options.tokens,
         limits: options.limits,
-        changed: Notify::new(),
+        changed: ChangeSignal::new(),
         catalogue: Catalogue::default(),
         documents: Resolutions::new(None, ResolutionLimits::default()),
     });
@@ -126,28 +126,29 @@ pub async fn of_file(
         server.settled().await;
         // What it has besides tools is worth a moment, and no more.
         let _ = tokio::time::timeout(LOOK, server.known()).await;
-        let found = patient(&server, surroundings.catalogue.census(&config.name));
+        let found = server_facts(&server, surroundings.catalogue.census(&config.name));
         servers.remove(&config.name);
         server.gone().await;
         Some(found)
     };
-    let patients: Vec<Patient> =
+    let servers_seen: Vec<ServerFacts> =
         stream::iter(config.servers.values()).map(examine).buffered(AT_A_TIME).filter_map(async |p| p).collect().await;
     surroundings.processes.end().await;
-    let offers: Vec<_> = patients.iter().map(offer).collect();
+    let offers: Vec<_> = servers_seen.iter().map(offer).collect();
     let toolbox = Toolbox::new(&offers, ToolChanges::Warn);
     let open_file = is_open(file).then(|| file.display().to_string());
-    let ward = Ward { patients: &patients, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
-    let mut found = diagnose(&ward);
+    let facts =
+        Facts { servers_seen: &servers_seen, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
+    let mut found = diagnose(&facts);
     super::worst_first(&mut found);
     Ok(found)
 }
 
-fn patient(server: &Server, census: Census) -> Patient {
+fn server_facts(server: &Server, census: Census) -> ServerFacts {
     let status = server.status();
     let log = server.log().tail(LOG_LINES);
     let garbage = log.iter().filter(|line| line.source == LogSource::Stdout).map(|line| line.text.to_string());
-    Patient {
+    ServerFacts {
         config: server.config(),
         state: status.state,
         restarts: status.restarts,
@@ -157,12 +158,12 @@ fn patient(server: &Server, census: Census) -> Patient {
     }
 }
 
-fn offer(patient: &Patient) -> Offer {
+fn offer(server_facts: &ServerFacts) -> Offer {
     Offer {
-        config: patient.config.clone(),
-        tools: patient.tools.clone(),
-        is_wanted: patient.state.is_wanted(),
-        standings: vec![Standing::Trusted; patient.tools.len()],
+        config: server_facts.config.clone(),
+        tools: server_facts.tools.clone(),
+        is_wanted: server_facts.state.is_wanted(),
+        standings: vec![Standing::Trusted; server_facts.tools.len()],
     }
 }
 

@@ -15,7 +15,7 @@ const EXTENSION: &str = "sock";
 /// Why a folder is not used for a socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum PlaceError {
+pub enum FolderError {
     /// It cannot be made or looked at.
     #[error("cannot use the folder {} for the control socket", .path.display())]
     Io {
@@ -24,7 +24,7 @@ pub enum PlaceError {
         /// Why not.
         source: io::Error,
     },
-    /// Somebody else could put their own socket there.
+    /// Another user could put a socket there.
     #[error("the folder {} {problem}: others could pretend to be this Computer; choose a folder of your own", .path.display())]
     Unsafe {
         /// Which folder.
@@ -60,8 +60,8 @@ pub(super) fn sockets(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Makes a folder for our sockets where there is none, and looks whether only we can put something there.
-pub(super) fn prepare(folder: &Path) -> Result<(), PlaceError> {
-    let failed = |source| PlaceError::Io { path: folder.to_owned(), source };
+pub(super) fn prepare(folder: &Path) -> Result<(), FolderError> {
+    let failed = |source| FolderError::Io { path: folder.to_owned(), source };
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
         _ => {}
@@ -80,7 +80,7 @@ pub(super) fn prepare(folder: &Path) -> Result<(), PlaceError> {
     } else {
         return Ok(());
     };
-    Err(PlaceError::Unsafe { path: folder.to_owned(), problem })
+    Err(FolderError::Unsafe { path: folder.to_owned(), problem })
 }
 
 /// Who we are, as far as files are concerned.

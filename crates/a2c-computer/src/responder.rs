@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tracing::{Instrument as _, Span};
 
-use crate::machine::Machine;
+use crate::core::Core;
 use crate::tools::call::{self, Caller, Wanted};
 use crate::tools::kept::{Begin, CallKey, Kept, KeptLimits, Outcome, Ticket, Waiter};
 use crate::tools::large;
@@ -24,8 +24,8 @@ use crate::tools::large;
 type Answer = Arc<RawValue>;
 
 /// Answers for the Computer.
-pub(crate) struct Desk {
-    pub(crate) machine: Arc<Machine>,
+pub(crate) struct Responder {
+    pub(crate) core: Arc<Core>,
     calls: Kept<Answer>,
 }
 
@@ -51,9 +51,9 @@ struct ToolsAnswer<'a> {
     req_id: &'a str,
 }
 
-impl Desk {
-    pub(crate) fn new(machine: Arc<Machine>) -> Self {
-        Self { machine, calls: Kept::new(KeptLimits::default(), |answer| answer.get().len()) }
+impl Responder {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core, calls: Kept::new(KeptLimits::default(), |answer| answer.get().len()) }
     }
 
     /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays nobody; what
@@ -64,12 +64,12 @@ impl Desk {
             (event::TOOL_CALL, Some(ack)) => {
                 // Registered before the next event is looked at: that one may be its cancellation.
                 let call = self.arrive(text_of(&payload));
-                let desk = self.clone();
-                tokio::spawn(async move { desk.answer_call(call, ack).await });
+                let responder = self.clone();
+                tokio::spawn(async move { responder.answer_call(call, ack).await });
             }
             (_, Some(ack)) => {
-                let desk = self.clone();
-                tokio::spawn(async move { desk.answer(&name, text_of(&payload), ack).await });
+                let responder = self.clone();
+                tokio::spawn(async move { responder.answer(&name, text_of(&payload), ack).await });
             }
             (_, None) => {
                 if let Some(Ok(Notification::ToolCallCancel(cancel))) = Notification::decode(&name, text_of(&payload)) {
@@ -85,7 +85,7 @@ impl Desk {
         match event {
             event::GET_TOOLS => match request::decode::<GetToolsReq>(json) {
                 Ok(request) => {
-                    let toolbox = self.machine.tools.toolbox();
+                    let toolbox = self.core.tools.toolbox();
                     reply(event, &ToolsAnswer { tools: toolbox.shown(), req_id: &request.req_id }, ack).await;
                 }
                 Err(error) => reply(event, &error, ack).await,
@@ -162,7 +162,7 @@ impl Desk {
             limit: request.timeout.duration(),
             trace,
         };
-        let result = call::run(&self.machine, wanted, ticket.cancelled()).await;
+        let result = call::run(&self.core, wanted, ticket.cancelled()).await;
         let ms = begin.elapsed().as_millis() as u64;
         match result.error_code() {
             None => tracing::info!(tool, agent, ms, "tool call"),
@@ -188,7 +188,7 @@ impl Desk {
                 Ok(result) => {
                     // What stands around it on its way needs some room, too.
                     let limit = limit.saturating_sub(1024);
-                    let bounded = large::bound(result, limit, &self.machine.shelf, Instant::now());
+                    let bounded = large::bound(result, limit, &self.core.shelf, Instant::now());
                     reply(event::TOOL_CALL, &bounded, ack).await;
                 }
                 Err(error) => tracing::error!(%error, "an answer could not be read"),
@@ -200,16 +200,16 @@ impl Desk {
     /// The result as it travels, or what is shown of one that is too large for that.
     fn bounded(&self, result: CallToolResult) -> Result<Answer, ErrorBody> {
         let answer = answer_of(&result)?;
-        if answer.get().len() <= self.machine.max_result {
+        if answer.get().len() <= self.core.max_result {
             return Ok(answer);
         }
         drop(answer);
-        answer_of(&large::bound(result, self.machine.max_result, &self.machine.shelf, Instant::now()))
+        answer_of(&large::bound(result, self.core.max_result, &self.core.shelf, Instant::now()))
     }
 
     fn get_config(&self, json: &str) -> Result<GetConfigRet, ErrorBody> {
         let request: GetConfigReq = request::decode(json)?;
-        let config = self.machine.config();
+        let config = self.core.config();
         let inputs: Vec<_> = config.inputs.iter().map(a2c_protocol::config::Input::redacted).collect();
         let servers = config.servers.iter().map(|(name, server)| (name.clone(), server.redacted())).collect();
         Ok(GetConfigRet { inputs: (!inputs.is_empty()).then_some(inputs), servers, req_id: Some(request.req_id) })
@@ -217,24 +217,24 @@ impl Desk {
 
     async fn get_desktop(&self, json: &str) -> Result<GetDesktopRet, ErrorBody> {
         let request: GetDesktopReq = request::decode(json)?;
-        let desktops = self.machine.desktop(request.desktop_size, request.window.as_deref()).await;
+        let desktops = self.core.desktop(request.desktop_size, request.window.as_deref()).await;
         Ok(GetDesktopRet { desktops, req_id: request.req_id })
     }
 
     async fn get_finder(&self, json: &str) -> Result<GetFinderRet, ErrorBody> {
-        self.machine.finder(request::decode(json)?).await
+        self.core.finder(request::decode(json)?).await
     }
 
     async fn get_resources(&self, json: &str) -> Result<GetResourcesRet, ErrorBody> {
-        self.machine.resources(request::decode(json)?).await
+        self.core.resources(request::decode(json)?).await
     }
 
     async fn read_resource(&self, json: &str) -> Result<ReadResourceRet, ErrorBody> {
-        self.machine.read_resource(request::decode(json)?).await
+        self.core.read_resource(request::decode(json)?).await
     }
 
     async fn get_dpe(&self, json: &str) -> Result<GetDpeRet, ErrorBody> {
-        self.machine.dpe(request::decode(json)?).await
+        self.core.dpe(request::decode(json)?).await
     }
 }
 
