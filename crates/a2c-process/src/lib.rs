@@ -1,9 +1,9 @@
-//! Child processes: start them, talk to them in lines, and leave none of them behind.
+//! Child processes: start them, talk to them in lines and frames, and leave none of them behind.
 //!
 //! ```text
 //! Launch ──► Processes::spawn ──► Process ── stdout ──► LineReader
 //!                                    │  └─── stderr ──► StderrTail ──► StderrSink
-//!                                    └────── stdin ◄─── LineWriter
+//!                                    └────── stdin ◄─── LineWriter, FrameWriter
 //! ```
 //!
 //! A process and what it has started are a process group, bear a common mark (`mark`) by which those that leave the group
@@ -12,6 +12,7 @@
 //! This crate knows no protocol that a process speaks and no configuration; what is a secret is told to it by a trait
 //! ([`Redact`]). It depends on no other crate of this workspace.
 
+mod frame;
 mod guardian;
 mod launch;
 mod line_reader;
@@ -22,7 +23,9 @@ mod reaper;
 mod redact;
 mod spawn_error;
 mod stderr;
+mod write_queue;
 
+pub use frame::{Frame, FrameError, FrameLimits, FrameReadError, FrameReader, FrameWriteError, FrameWriter};
 pub use guardian::client::{GuardianError, GuardianProgram};
 pub use guardian::main::guard;
 pub use launch::{BASIC_ENVIRONMENT, Launch};

@@ -1,32 +1,24 @@
 //! The standard input of a process: whole lines, one after the other, however many callers write at once.
 //!
 //! One task owns the pipe. A caller hands over a line and waits until it is written; a caller that stops waiting does not
-//! leave half a line behind. What waits to be written is bounded in bytes: a process that does not read holds up its
-//! callers, and no memory.
+//! leave half a line behind. What waits to be written is bounded in bytes ([`WriteQueue`]).
 
 use std::io;
-use std::sync::Arc;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// How many bytes may wait for a process to read them. A longer line waits alone.
-const WAITING: u32 = 4 << 20;
+use crate::write_queue::{QueueClosed, Queued, WriteQueue};
 
 /// Writes lines to the standard input of a process. Clones write to the same; the input is closed with the last one.
 #[derive(Debug, Clone)]
-pub struct LineWriter {
-    lines: mpsc::UnboundedSender<QueuedLine>,
-    room: Arc<Semaphore>,
-    closed: CancellationToken,
-}
+pub struct LineWriter(WriteQueue<QueuedLine>);
 
 #[derive(Debug)]
 struct QueuedLine {
     text: Vec<u8>,
     written: oneshot::Sender<io::Result<()>>,
-    _room: OwnedSemaphorePermit,
 }
 
 impl LineWriter {
@@ -37,50 +29,32 @@ impl LineWriter {
 
     /// Writes to this stream until it is closed through the token.
     pub(crate) fn with_close(stream: impl AsyncWrite + Send + Unpin + 'static, closed: CancellationToken) -> Self {
-        let (lines, queue) = mpsc::unbounded_channel();
-        let room = Arc::new(Semaphore::new(WAITING as usize));
-        tokio::spawn(write_until_closed(stream, queue, closed.clone(), room.clone()));
-        Self { lines, room, closed }
+        Self(WriteQueue::start(closed, |queue| write_all(stream, queue)))
     }
 
     /// Writes a line, which includes its end.
     pub async fn write(self, text: Vec<u8>) -> io::Result<()> {
         let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "its standard input is closed");
-        let size = u32::try_from(text.len()).unwrap_or(WAITING).min(WAITING);
-        let room = self.room.acquire_many_owned(size).await.map_err(|_| closed())?;
+        let size = text.len();
         let (written, outcome) = oneshot::channel();
-        self.lines.send(QueuedLine { text, written, _room: room }).map_err(|_| closed())?;
-        // Not held while this waits: the pipe is closed once no caller can write any more.
-        drop(self.lines);
+        self.0.put(QueuedLine { text, written }, size).await.map_err(|QueueClosed| closed())?;
         outcome.await.map_err(|_| closed())?
     }
 
     /// Closes the standard input at once, whatever waits.
     pub fn close(&self) {
-        self.room.close();
-        self.closed.cancel();
+        self.0.close();
     }
 }
 
-async fn write_until_closed(
-    stream: impl AsyncWrite + Unpin,
-    queue: mpsc::UnboundedReceiver<QueuedLine>,
-    closed: CancellationToken,
-    room: Arc<Semaphore>,
-) {
-    closed.run_until_cancelled_owned(write_all(stream, queue)).await;
-    // Callers that wait for room wait in vain.
-    room.close();
-}
-
-async fn write_all(mut stream: impl AsyncWrite + Unpin, mut queue: mpsc::UnboundedReceiver<QueuedLine>) {
-    while let Some(line) = queue.recv().await {
-        let outcome = match stream.write_all(&line.text).await {
+async fn write_all(mut stream: impl AsyncWrite + Unpin, mut queue: mpsc::UnboundedReceiver<Queued<QueuedLine>>) {
+    while let Some(queued) = queue.recv().await {
+        let outcome = match stream.write_all(&queued.item.text).await {
             Ok(()) => stream.flush().await,
             failed => failed,
         };
         let broken = outcome.is_err();
-        let _ = line.written.send(outcome);
+        let _ = queued.item.written.send(outcome);
         if broken {
             return;
         }
@@ -90,6 +64,7 @@ async fn write_all(mut stream: impl AsyncWrite + Unpin, mut queue: mpsc::Unbound
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write_queue::WAITING;
     use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
     #[tokio::test]
@@ -127,12 +102,10 @@ mod tests {
         let writer = LineWriter::new(input);
         let quarter = vec![b'x'; WAITING as usize / 4];
         let writes: Vec<_> = (0..8).map(|_| tokio::spawn(writer.clone().write(quarter.clone()))).collect();
-        let queue = writer.lines.clone();
-        while writer.room.available_permits() > 0 {
+        while !writer.0.is_full() {
             tokio::task::yield_now().await;
         }
         assert!(writes.iter().all(|write| !write.is_finished()));
-        assert!(!queue.is_closed());
         writer.close();
         for write in writes {
             assert_eq!(write.await.unwrap().unwrap_err().kind(), io::ErrorKind::BrokenPipe);

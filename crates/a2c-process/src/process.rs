@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio_util::sync::CancellationToken;
 
+use crate::frame::FrameWriter;
 use crate::guardian::client::{Guardian, GuardianError, GuardianProgram, Registration};
 use crate::launch::Launch;
 use crate::line_writer::LineWriter;
@@ -139,6 +140,11 @@ impl ProcessInput {
     /// Writes lines to it.
     pub fn into_lines(self) -> LineWriter {
         LineWriter::with_close(self.pipe, self.closed)
+    }
+
+    /// Writes frames to it.
+    pub fn into_frames(self) -> FrameWriter {
+        FrameWriter::with_close(self.pipe, self.closed)
     }
 }
 

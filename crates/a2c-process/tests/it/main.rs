@@ -2,4 +2,5 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod frames;
 mod tree;
