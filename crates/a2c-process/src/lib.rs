@@ -9,6 +9,8 @@
 //! A process and what it has started are a process group, bear a common mark (`mark`) by which those that leave the group
 //! are found (`reaper`), and are known to a guardian that outlives this program ([`guard`], [`GuardianProgram`]).
 //!
+//! Workers have limits of memory, CPU time and wall clock ([`WorkerLimits`]).
+//!
 //! This crate knows no protocol that a process speaks and no configuration; what is a secret is told to it by a trait
 //! ([`Redact`]). It depends on no other crate of this workspace.
 
@@ -23,6 +25,7 @@ mod reaper;
 mod redact;
 mod spawn_error;
 mod stderr;
+mod worker;
 mod write_queue;
 
 pub use frame::{Frame, FrameError, FrameLimits, FrameReadError, FrameReader, FrameWriteError, FrameWriter};
@@ -35,3 +38,6 @@ pub use process::{Process, ProcessInput, Processes, Spawned};
 pub use redact::{NoSecrets, Redact};
 pub use spawn_error::{SpawnError, SpawnErrorKind};
 pub use stderr::{LAST_LINES_WAIT, LINE_LIMIT, StderrSink, StderrTail, cut};
+pub use worker::{
+    SpawnedWorker, Worker, WorkerEnd, WorkerLimit, WorkerLimits, WorkerLimitsError, WorkerOutcome, apply_worker_limits,
+};

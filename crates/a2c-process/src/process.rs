@@ -98,6 +98,16 @@ impl Processes {
 
     /// Starts a process. The error holds no secret that `redact` knows.
     pub async fn spawn(&self, launch: &Launch, redact: &dyn Redact) -> Result<Spawned, SpawnError> {
+        self.spawn_prepared(launch, |_| {}, redact).await
+    }
+
+    /// Starts a process, and does something about it as soon as its number is known.
+    pub(crate) async fn spawn_prepared(
+        &self,
+        launch: &Launch,
+        prepare: impl FnOnce(u32) + Send + 'static,
+        redact: &dyn Redact,
+    ) -> Result<Spawned, SpawnError> {
         let mark = self.0.marks.next();
         let mut command = launch.command(&mark);
         // Starting a program waits for the disk. Nothing is lost when the caller stops waiting: a process that no one
@@ -105,6 +115,7 @@ impl Processes {
         let spawned = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn()?;
             let group = child.id().map(|pid| {
+                prepare(pid);
                 mark.set_locks_limit(pid);
                 ProcessGroup::led_by(pid)
             });
@@ -170,13 +181,19 @@ impl Process {
             }
             let _ = tokio::time::timeout(LAST_GRACE, self.child.wait()).await;
         }
+        self.kill().await;
+        by_itself.ok()?.ok()
+    }
+
+    /// Ends the process and all it has started at once.
+    pub async fn kill(mut self) {
+        self.input_closed.cancel();
         if let Some(tree) = self.tree.take() {
             // It goes on even if the caller stops waiting.
             let _ = tokio::task::spawn_blocking(move || tree.end()).await;
         }
         let _ = self.child.start_kill();
         let _ = tokio::time::timeout(DEATH, self.child.wait()).await;
-        by_itself.ok()?.ok()
     }
 }
 
