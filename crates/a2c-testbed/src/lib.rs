@@ -7,13 +7,16 @@
 mod environment;
 mod node;
 mod peer;
+pub mod processes;
 mod python;
+mod wait;
 
 use std::path::PathBuf;
 
 pub use node::{NodeEnv, node};
 pub use peer::Peer;
 pub use python::{python, python_program};
+pub use wait::{PATIENCE, until};
 
 /// The folder of the workspace.
 pub fn workspace_root() -> PathBuf {

@@ -1,8 +1,9 @@
 //! The command line that scripts rely on.
 
+use a2c_testbed::processes::{children, runs};
 use serde_json::{Value, json};
 
-use crate::program::{Config, a2c, agent, children, computer, hub, ran, run, runs};
+use crate::program::{Config, a2c, agent, computer, hub, ran, run};
 
 #[test]
 fn up_makes_one_call_and_prints_the_answer() {

@@ -3,16 +3,13 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-use a2c_testbed::Peer;
+use a2c_testbed::{PATIENCE, Peer};
 use serde_json::{Value, json};
 
 use crate::program::owner;
 use crate::program::scripted::{Scripted, library};
 use crate::program::{self, Ran, a2c, agent, hub, ran};
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn json_of(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", ran.stdout, ran.stderr))

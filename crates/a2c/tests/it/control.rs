@@ -5,10 +5,12 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::os::unix::net::UnixStream;
 
+use a2c_testbed::processes::Mark;
+use a2c_testbed::{PATIENCE, until};
 use serde_json::{Value, json};
 
-use crate::program::owner::{Home, PATIENCE, sample, servers, until};
-use crate::program::{bearing, hub, ran};
+use crate::program::owner::{Home, sample, servers};
+use crate::program::{hub, ran};
 
 /// A line of ours to the Computer, and its answer.
 struct Line(BufReader<UnixStream>);
@@ -140,20 +142,20 @@ fn a_folder_of_everybody_is_not_used() {
 #[test]
 fn a_killed_computer_leaves_its_place_to_the_next() {
     let (home, hub) = (Home::new(), hub());
-    let word = format!("control-{}", std::process::id());
+    let mark = Mark::new("control");
     let mut server = sample();
-    server["env"] = json!({"WORD": word});
+    server["env"] = json!({"WORD": mark.word()});
     let config = home.write("c.json", &servers(&json!({"sample": server})));
     let mut first = home.computer(&hub, "desk", &config, &["--yes"]);
     first.kill();
     assert!(home.path("a2c/desk@o.sock").exists());
     home.run(&["status"]).fails_saying(&["no Computer is running"]);
     assert_eq!(home.run(&["preflight"]).code, Some(12));
-    until("the end of its servers", || bearing(&word).is_empty());
+    until("the end of its servers", || mark.living().is_empty());
     let mut second = home.computer(&hub, "desk", &config, &["--yes"]);
     assert!(home.run(&["status"]).ok().contains("sample  stdio  ready"));
     assert!(second.terminate().success());
-    assert_eq!(bearing(&word), Vec::<u32>::new());
+    assert_eq!(mark.living(), Vec::<u32>::new());
 }
 
 #[cfg(target_os = "linux")]

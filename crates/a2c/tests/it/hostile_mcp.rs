@@ -3,79 +3,27 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2c_agent::{Agent, AgentEvent};
-use a2c_computer::config::ComputerConfig;
-use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, ServerState};
-use a2c_hub::{Hub, HubConfig};
+use a2c_agent::AgentEvent;
+use a2c_computer::ServerState;
 use a2c_protocol::ErrorCode;
 use a2c_protocol::notification::Notification;
+use a2c_testbed::PATIENCE;
+use a2c_testbed::processes::runs;
 use serde_json::{Value, json};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::in_process::{TestOffice, sample, until};
 
-/// A hub, a Computer with one hostile server beside the sample, and an Agent.
-struct Stage {
-    hub: Hub,
-    computer: Computer,
-    agent: Agent,
-}
-
-impl Stage {
-    async fn new(mode: &[&str], extra: &Value) -> Self {
-        let script = a2c_testbed::workspace_root().join("tests/hostile/mcp_server.py");
-        let args = [&[script.to_str().unwrap()], mode].concat();
-        let mut hostile = json!({"command": a2c_testbed::python(), "args": args});
-        hostile.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        let sample = json!({"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]});
-        let config = json!({
-            "inputs": [{"type": "promptString", "id": "pw", "description": "Password", "password": true, "default": "TopS3cret"}],
-            "mcpServers": {"hostile": hostile, "sample": sample}
-        });
-        let hub = Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.unwrap();
-        let computer = Computer::start(
-            ComputerOptions::new(
-                LinkOptions::new(hub.url()),
-                Seat { office: "o".into(), name: "desk".into() },
-                ComputerConfig::parse(&config.to_string()).unwrap(),
-            )
-            .confirmation(Confirmation::Allow),
-        )
-        .await
-        .unwrap();
-        let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.unwrap();
-        agent.join("o").await.unwrap();
-        Self { hub, computer, agent }
-    }
-
-    fn state(&self) -> ServerState {
-        self.computer.servers().into_iter().find(|(name, _)| name == "hostile").unwrap().1
-    }
-
-    /// The other server works, whatever this one does.
-    async fn others_are_well(&self) {
-        let echo = self.agent.call_tool("desk", "echo", json!({"text": "fine"}), PATIENCE).await.unwrap();
-        assert_eq!(echo.text(), "fine");
-    }
-
-    async fn end(self) {
-        self.agent.close().await;
-        self.computer.stop().await;
-        self.hub.shutdown().await;
-    }
-}
-
-/// Waits for something that only the world outside shows.
-async fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(tokio::time::Instant::now() < deadline, "{what} did not happen");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-fn runs(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+/// A Computer with one hostile server beside the sample; `extra` is more of that server's configuration.
+async fn beside_hostile(mode: &[&str], extra: &Value) -> TestOffice {
+    let script = a2c_testbed::workspace_root().join("tests/hostile/mcp_server.py");
+    let args = [&[script.to_str().unwrap()], mode].concat();
+    let mut hostile = json!({"command": a2c_testbed::python(), "args": args});
+    hostile.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let password = json!({
+        "type": "promptString", "id": "pw", "description": "Password", "password": true, "default": "TopS3cret",
+    });
+    let config = json!({"inputs": [password], "servers": {"hostile": hostile, "sample": sample()}});
+    TestOffice::configured(&config, |_| {}).await
 }
 
 fn pid_in(file: &Path) -> u32 {
@@ -86,37 +34,37 @@ fn pid_in(file: &Path) -> u32 {
 async fn a_server_is_told_that_its_call_was_cancelled() {
     let dir = tempfile::tempdir().unwrap();
     let record = dir.path().join("record");
-    let stage = Stage::new(&["record", record.to_str().unwrap()], &json!({})).await;
+    let office = beside_hostile(&["record", record.to_str().unwrap()], &json!({})).await;
     let received = |method: &str| std::fs::read_to_string(&record).unwrap_or_default().lines().any(|l| l == method);
-    let agent = stage.agent.clone();
+    let agent = office.agent.clone();
     let call = tokio::spawn(async move { agent.call_tool("desk", "tool", json!({}), PATIENCE).await });
     until("the call", || received("tools/call")).await;
     call.abort();
     until("the cancellation", || received("notifications/cancelled")).await;
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_over_its_time_is_told_to_stop() {
     let dir = tempfile::tempdir().unwrap();
     let record = dir.path().join("record");
-    let stage = Stage::new(&["record", record.to_str().unwrap()], &json!({})).await;
-    let result = stage.agent.call_tool("desk", "tool", json!({}), Duration::from_secs(1)).await.unwrap();
+    let office = beside_hostile(&["record", record.to_str().unwrap()], &json!({})).await;
+    let result = office.agent.call_tool("desk", "tool", json!({}), Duration::from_secs(1)).await.unwrap();
     assert_eq!(result.error_code(), Some(ErrorCode::ToolTimeout));
     let received = |method: &str| std::fs::read_to_string(&record).unwrap_or_default().lines().any(|l| l == method);
     until("the cancellation", || received("notifications/cancelled")).await;
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_started_ends_with_the_computer() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("pid");
-    let stage = Stage::new(&["family", file.to_str().unwrap()], &json!({})).await;
+    let office = beside_hostile(&["family", file.to_str().unwrap()], &json!({})).await;
     let pid = pid_in(&file);
     assert!(runs(pid));
-    stage.end().await;
+    office.end().await;
     // It was killed; how soon it is gone is for the kernel.
     until("the end of the server's child", || !runs(pid)).await;
 }
@@ -125,70 +73,70 @@ async fn what_a_server_started_ends_with_the_computer() {
 async fn a_server_that_dies_is_noticed_though_its_child_keeps_its_output_open() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("pid");
-    let stage = Stage::new(&["family", file.to_str().unwrap()], &json!({})).await;
-    let result = stage.agent.call_tool("desk", "die", json!({}), Duration::from_secs(3600)).await.unwrap();
+    let office = beside_hostile(&["family", file.to_str().unwrap()], &json!({})).await;
+    let result = office.agent.call_tool("desk", "die", json!({}), Duration::from_secs(3600)).await.unwrap();
     assert_eq!(result.error_code(), Some(ErrorCode::ToolFailed));
-    until("the failure", || matches!(stage.state(), ServerState::Failed { .. })).await;
-    let ServerState::Failed { reason } = stage.state() else { panic!("{:?}", stage.state()) };
+    until("the failure", || matches!(office.state("hostile"), ServerState::Failed { .. })).await;
+    let ServerState::Failed { reason } = office.state("hostile") else { panic!("{:?}", office.state("hostile")) };
     assert!(reason.contains("exit status: 7"), "{reason}");
     until("the end of the server's child", || !runs(pid_in(&file))).await;
     // It is going to be started again: its tools are shown as they were.
-    let listed = stage.agent.tools("desk").await.unwrap();
+    let listed = office.agent.tools("desk").await.unwrap();
     assert!(listed.iter().any(|t| t.name == "die"), "the tools of a server that will be back are not listed");
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_writes_stays_with_its_owner_and_without_secrets() {
-    let stage = Stage::new(&["secret"], &json!({"env": {"PW": "${input:pw}"}})).await;
+    let office = beside_hostile(&["secret"], &json!({"env": {"PW": "${input:pw}"}})).await;
     for _ in 0..2 {
-        let result = stage.agent.call_tool("desk", "tool", json!({}), PATIENCE).await.unwrap();
+        let result = office.agent.call_tool("desk", "tool", json!({}), PATIENCE).await.unwrap();
         assert!(result.is_error);
         let seen = serde_json::to_string(&result).unwrap();
         assert!(!seen.contains("TopS3cret") && !seen.contains("postgres"), "{seen}");
-        until("the failure", || matches!(stage.state(), ServerState::Failed { .. })).await;
+        until("the failure", || matches!(office.state("hostile"), ServerState::Failed { .. })).await;
     }
-    let ServerState::Failed { reason } = stage.state() else { panic!("{:?}", stage.state()) };
+    let ServerState::Failed { reason } = office.state("hostile") else { panic!("{:?}", office.state("hostile")) };
     assert!(reason.contains("postgres://admin:***@db/"), "{reason}");
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_storm_of_changes_is_one_change() {
-    let stage = Stage::new(&["storm"], &json!({})).await;
-    let mut news = stage.agent.subscribe();
-    stage.agent.call_tool("desk", "tool", json!({}), PATIENCE).await.unwrap();
+    let office = beside_hostile(&["storm"], &json!({})).await;
+    let mut news = office.agent.subscribe();
+    office.agent.call_tool("desk", "tool", json!({}), PATIENCE).await.unwrap();
     let mut told = 0;
     loop {
         let heard = tokio::time::timeout(PATIENCE, news.recv()).await.expect("news").expect("the agent lives");
         if matches!(heard, AgentEvent::Notification(Notification::UpdateToolList(_))) {
             told += 1;
-            if stage.agent.tools("desk").await.unwrap().iter().any(|t| t.name == "after") {
+            if office.agent.tools("desk").await.unwrap().iter().any(|t| t.name == "after") {
                 break;
             }
         }
     }
     assert!(told < 10, "{told} notifications");
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_list_without_end_is_refused() {
     for mode in ["endless", "loop"] {
-        let stage = Stage::new(&[mode], &json!({})).await;
-        let ServerState::Failed { reason } = stage.state() else { panic!("{:?}", stage.state()) };
+        let office = beside_hostile(&[mode], &json!({})).await;
+        let ServerState::Failed { reason } = office.state("hostile") else { panic!("{:?}", office.state("hostile")) };
         assert!(reason.contains("do not end"), "{reason}");
-        stage.others_are_well().await;
-        stage.end().await;
+        office.others_are_well().await;
+        office.end().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sixteen_mebibytes_pass_and_more_is_read_page_by_page() {
-    let stage = Stage::new(&["big"], &json!({})).await;
-    let call = async |bytes: usize| stage.agent.call_tool("desk", "tool", json!({ "bytes": bytes }), PATIENCE).await;
+    let office = beside_hostile(&["big"], &json!({})).await;
+    let call = async |bytes: usize| office.agent.call_tool("desk", "tool", json!({ "bytes": bytes }), PATIENCE).await;
     assert_eq!(call(16 << 20).await.unwrap().text().len(), 16 << 20);
     let shown = call(17 << 20).await.unwrap();
     assert!(shown.text().len() < 1 << 20, "{} bytes are shown", shown.text().len());
@@ -196,27 +144,27 @@ async fn sixteen_mebibytes_pass_and_more_is_read_page_by_page() {
     assert_eq!(about["size"], 17 << 20);
     let (mut next, mut read) = (about["uri"].as_str().map(str::to_owned), 0);
     while let Some(uri) = next {
-        let contents = stage.agent.read_resource("desk", &uri).await.unwrap();
+        let contents = office.agent.read_resource("desk", &uri).await.unwrap();
         read += contents[0]["text"].as_str().unwrap().len();
         next = contents[0]["_meta"]["next"].as_str().map(str::to_owned);
     }
     assert_eq!(read, 17 << 20);
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_cannot_pass_for_another() {
-    let stage = Stage::new(&["forger"], &json!({})).await;
-    let result = stage.agent.call_tool("desk", "tool", json!({}), PATIENCE).await.unwrap();
+    let office = beside_hostile(&["forger"], &json!({})).await;
+    let result = office.agent.call_tool("desk", "tool", json!({}), PATIENCE).await.unwrap();
     assert_eq!(Value::from(result.meta), json!({"error_code": 4003, "mcp_server": "hostile"}));
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_of_a_server_travel_with_their_details() {
-    let stage = Stage::new(&["big"], &json!({})).await;
-    let result = stage.agent.call_tool("desk", "add", json!({"a": "x"}), PATIENCE).await.unwrap();
+    let office = beside_hostile(&["big"], &json!({})).await;
+    let result = office.agent.call_tool("desk", "add", json!({"a": "x"}), PATIENCE).await.unwrap();
     assert_eq!(result.meta["mcp_error"]["code"], -32602);
-    stage.end().await;
+    office.end().await;
 }

@@ -2,15 +2,13 @@
 #![cfg(target_os = "linux")]
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use a2c_testbed::Peer;
+use a2c_testbed::processes::{bearing, children, runs};
+use a2c_testbed::{Peer, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::program::{Config, a2c, bearing, children, hub, runs};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::program::{Config, a2c, hub};
 
 /// What the relatives of each server are like; see `family.py`.
 const FAMILIES: [&[&str]; 10] = [
@@ -27,7 +25,7 @@ const FAMILIES: [&[&str]; 10] = [
 ];
 
 /// A Computer with servers of the worst kind.
-struct Stage {
+struct Families {
     computer: Peer,
     /// A word in the environment of the Computer and of all its processes that have one.
     word: String,
@@ -36,7 +34,7 @@ struct Stage {
     _config: Config,
 }
 
-impl Stage {
+impl Families {
     fn new(families: &[&[&str]]) -> Self {
         let hub = hub();
         let script = a2c_testbed::workspace_root().join("tests/hostile/family.py");
@@ -57,7 +55,7 @@ impl Stage {
         Self { computer, word, pids, _hub: hub, _config: config }
     }
 
-    /// The servers and their relatives who live.
+    /// The servers and what they started, as far as it runs.
     fn living(&self) -> Vec<(String, u32)> {
         let files = std::fs::read_dir(&self.pids).unwrap().flatten();
         let text: String = files.map(|file| std::fs::read_to_string(file.path()).unwrap()).collect();
@@ -72,31 +70,20 @@ impl Stage {
         children(self.computer.pid()).into_iter().find(is_guardian)
     }
 
-    /// Waits until neither the Computer nor its guardian nor anybody of them is left.
-    fn nobody_is_left(&self) {
-        until(
-            || self.living().is_empty() && bearing(&self.word).is_empty(),
-            || format!("left: {:?} {:?}", self.living(), bearing(&self.word)),
-        );
+    /// Waits until the Computer, its guardian and all that they started have ended.
+    #[track_caller]
+    fn all_have_ended(&self) {
+        until("the end of every process", || self.living().is_empty() && bearing(&self.word).is_empty());
     }
 }
 
-impl Drop for Stage {
+impl Drop for Families {
     fn drop(&mut self) {
         // A test that failed must not leave behind what it found left behind.
         for pid in self.living().into_iter().map(|(_, pid)| pid).chain(bearing(&self.word)) {
             signal(pid, Signal::KILL);
         }
         let _ = std::fs::remove_dir_all(&self.pids);
-    }
-}
-
-#[track_caller]
-fn until(holds: impl Fn() -> bool, otherwise: impl Fn() -> String) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "{}", otherwise());
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -114,38 +101,38 @@ fn shares_pipe(pid: u32, with: u32, descriptor: u32) -> bool {
 
 #[test]
 fn nothing_survives_a_computer_that_is_killed() {
-    let stage = Stage::new(&FAMILIES);
+    let families = Families::new(&FAMILIES);
     let relatives = FAMILIES.iter().flat_map(|family| family.iter()).filter(|t| !["deaf", "fork"].contains(t)).count();
-    assert!(stage.living().len() >= FAMILIES.len() + relatives, "{:?}", stage.living());
-    signal(stage.computer.pid(), Signal::KILL);
-    stage.nobody_is_left();
+    assert!(families.living().len() >= FAMILIES.len() + relatives, "{:?}", families.living());
+    signal(families.computer.pid(), Signal::KILL);
+    families.all_have_ended();
 }
 
 #[test]
 fn nothing_survives_a_computer_that_is_stopped() {
-    let stage = Stage::new(&FAMILIES);
-    signal(stage.computer.pid(), Signal::TERM);
-    until(|| !runs(stage.computer.pid()), || "it did not stop".into());
+    let families = Families::new(&FAMILIES);
+    signal(families.computer.pid(), Signal::TERM);
+    until("its end", || !runs(families.computer.pid()));
     // Not a moment later: it is its promise.
-    assert_eq!(stage.living(), []);
-    assert_eq!(bearing(&stage.word), [0; 0]);
+    assert_eq!(families.living(), []);
+    assert_eq!(bearing(&families.word), [0; 0]);
 }
 
 #[test]
 fn a_guardian_that_dies_is_replaced_by_one_who_knows_everything() {
-    let stage = Stage::new(&[&["deaf", "stubborn", "bare-daemon"]]);
-    let first = stage.guardian().expect("a guardian");
+    let families = Families::new(&[&["deaf", "stubborn", "bare-daemon"]]);
+    let first = families.guardian().expect("a guardian");
     signal(first, Signal::KILL);
-    until(|| stage.guardian().is_some_and(|pid| pid != first), || "no other guardian".into());
-    until(|| stage.computer.stderr_tail().contains("the guardian is gone"), || "nobody was told".into());
-    signal(stage.computer.pid(), Signal::KILL);
-    stage.nobody_is_left();
+    until("another guardian", || families.guardian().is_some_and(|pid| pid != first));
+    until("a word of it", || families.computer.stderr_tail().contains("the guardian is gone"));
+    signal(families.computer.pid(), Signal::KILL);
+    families.all_have_ended();
 }
 
 #[test]
 fn a_guardian_is_apart_from_its_computer_and_its_servers() {
-    let stage = Stage::new(&[&["stubborn"]]);
-    let guardian = stage.guardian().expect("a guardian");
+    let families = Families::new(&[&["stubborn"]]);
+    let guardian = families.guardian().expect("a guardian");
     let status = std::fs::read_to_string(format!("/proc/{guardian}/status")).unwrap();
     let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
     let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
@@ -155,12 +142,12 @@ fn a_guardian_is_apart_from_its_computer_and_its_servers() {
     let stat = std::fs::read_to_string(format!("/proc/{guardian}/stat")).unwrap();
     let session = stat.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap();
     assert_eq!(session, guardian.to_string(), "no terminal of others is its own");
-    assert!(shares_pipe(stage.computer.pid(), guardian, 0));
-    for (name, pid) in stage.living() {
+    assert!(shares_pipe(families.computer.pid(), guardian, 0));
+    for (name, pid) in families.living() {
         assert!(!shares_pipe(pid, guardian, 0), "{name} would keep the guardian waiting");
     }
-    assert!(!shares_pipe(guardian, stage.computer.pid(), 1), "it would keep the Computer's output open");
-    assert!(!shares_pipe(guardian, stage.computer.pid(), 2));
+    assert!(!shares_pipe(guardian, families.computer.pid(), 1), "it would keep the Computer's output open");
+    assert!(!shares_pipe(guardian, families.computer.pid(), 2));
 }
 
 #[test]

@@ -6,23 +6,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use std::time::Duration;
-
-use a2c_agent::Agent;
-use a2c_computer::config::ComputerConfig;
-use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, Transport};
-use a2c_hub::{Hub, HubConfig};
+use a2c_computer::{LinkOptions, Transport};
 use a2c_link::Link;
 use a2c_protocol::Role;
+use a2c_testbed::PATIENCE;
 use serde_json::json;
+
+use crate::in_process::{TestOffice, sample, seat, start_hub};
 
 const JOINS: usize = 10_000;
 const CALLS: usize = 100_000;
 const AT_ONCE: usize = 64;
-
-async fn start_hub() -> Hub {
-    Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.expect("the hub starts")
-}
 
 /// Runs `work` for every number below `count`, `AT_ONCE` at a time, and counts how often it succeeded.
 async fn many<F: Future<Output = bool> + Send>(
@@ -61,7 +55,7 @@ async fn no_join_in_the_instant_of_connecting_is_lost() {
         let options = options.clone();
         async move {
             let (link, _inbox) = Link::connect(&options, Role::Computer).await.expect("connected");
-            let joined = link.join(&Seat { office: "o".into(), name: format!("c{number}") }).await;
+            let joined = link.join(&seat(&format!("c{number}"))).await;
             link.close().await;
             joined.is_ok()
         }
@@ -73,35 +67,19 @@ async fn no_join_in_the_instant_of_connecting_is_lost() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_is_lost() {
-    let hub = start_hub().await;
-    let config = json!({"mcpServers": {"sample": {"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]}}});
-    let computer = Computer::start(
-        ComputerOptions::new(
-            LinkOptions::new(hub.url()),
-            Seat { office: "o".into(), name: "desk".into() },
-            ComputerConfig::parse(&config.to_string()).unwrap(),
-        )
-        .confirmation(Confirmation::Allow),
-    )
-    .await
-    .expect("the computer starts");
-    let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.expect("connected");
-    agent.join("o").await.expect("joined");
-
-    let asking = agent.clone();
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
+    let asking = office.agent.clone();
     let answered = many(CALLS, move |number| {
         let agent = asking.clone();
         async move {
             let text = number.to_string();
             let params = json!({ "text": text }).as_object().unwrap().clone();
-            let result = agent.call_tool("desk", "echo", params, Duration::from_secs(60)).await;
+            let result = agent.call_tool("desk", "echo", params, PATIENCE).await;
             result.expect("answered").text() == text
         }
     })
     .await;
     assert_eq!(answered, CALLS);
-    assert_eq!(hub.calls_in_flight(), 0);
-    agent.close().await;
-    computer.stop().await;
-    hub.shutdown().await;
+    assert_eq!(office.hub.calls_in_flight(), 0);
+    office.end().await;
 }

@@ -7,10 +7,10 @@ use a2c_agent::{Agent, RequestError};
 use a2c_computer::config::ComputerConfig;
 use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat};
 use a2c_protocol::{ErrorCode, event};
-use a2c_testbed::Peer;
+use a2c_testbed::{PATIENCE, Peer};
 use serde_json::{Map, Value, json};
 
-use crate::in_process::{PATIENCE, Stage, stdio, until};
+use crate::in_process::{TestOffice, stdio, until};
 use crate::program;
 
 /// A file in which a server writes how often it was called.
@@ -59,13 +59,13 @@ fn text_of(answer: &Value) -> &str {
 async fn a_repeat_gets_the_answer_of_the_first() {
     let ledger = Ledger::new();
     ledger.go();
-    let stage = Stage::new(&ledger.servers()).await;
-    let first = ask(&stage.agent, "key", &json!({})).await.unwrap();
-    let again = ask(&stage.agent, "key", &json!({})).await.unwrap();
+    let office = TestOffice::new(&ledger.servers()).await;
+    let first = ask(&office.agent, "key", &json!({})).await.unwrap();
+    let again = ask(&office.agent, "key", &json!({})).await.unwrap();
     assert_eq!((text_of(&first), &first), ("1", &again));
-    let other = ask(&stage.agent, "other key", &json!({})).await.unwrap();
+    let other = ask(&office.agent, "other key", &json!({})).await.unwrap();
     assert_eq!(text_of(&other), "2");
-    match ask(&stage.agent, "key", &json!({"else": true})).await {
+    match ask(&office.agent, "key", &json!({"else": true})).await {
         Err(RequestError::Refused(error)) => {
             assert_eq!(error.code, ErrorCode::BadRequest);
             assert!(error.message.contains("req_id"), "{}", error.message);
@@ -73,7 +73,7 @@ async fn a_repeat_gets_the_answer_of_the_first() {
         other => panic!("{other:?}"),
     }
     assert_eq!(ledger.lines(), 2);
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,9 +10,10 @@ use a2c_computer::{
 };
 use a2c_protocol::ErrorCode;
 use a2c_protocol::config::McpServerConfig;
+use a2c_testbed::PATIENCE;
 use serde_json::{Value, json};
 
-use crate::in_process::{self, PATIENCE, Stage, sample, stdio, told_of_tools, within};
+use crate::in_process::{self, TestOffice, sample, stdio, told_of_tools, within};
 
 /// A server whose tool answers with its process id.
 fn pid_server() -> Value {
@@ -30,51 +31,51 @@ fn server(name: &str, value: &Value) -> McpServerConfig {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_touches_only_what_changed() {
-    let stage = Stage::new(&json!({"kept": pid_server(), "gone": sample()})).await;
-    let mut news = stage.agent.subscribe();
-    let before = stage.text("tool", json!({})).await;
+    let office = TestOffice::new(&json!({"kept": pid_server(), "gone": sample()})).await;
+    let mut news = office.agent.subscribe();
+    let before = office.text("tool", json!({})).await;
     // The same server with a new rule, one less, one more.
     let mut kept = pid_server();
     kept["tool_meta"] = json!({"tool": {"alias": "which"}});
-    let difference = within(stage.handle().reload(config(&json!({"kept": kept, "new": sample()})))).await;
+    let difference = within(office.handle().reload(config(&json!({"kept": kept, "new": sample()})))).await;
     let changes: Vec<_> = difference.servers.iter().map(|(name, change)| (name.as_str(), *change)).collect();
     assert!(matches!(
         changes[..],
         [("gone", ServerChange::Removed), ("kept", ServerChange::Changed(_)), ("new", ServerChange::Added)]
     ));
-    assert!(stage.handle().settled("new").await.unwrap().state.is_running());
+    assert!(office.handle().settled("new").await.unwrap().state.is_running());
     told_of_tools(&mut news).await;
-    while !stage.names().await.contains(&"which".to_owned()) {
+    while !office.names().await.contains(&"which".to_owned()) {
         told_of_tools(&mut news).await;
     }
-    assert_eq!(stage.text("which", json!({})).await, before, "it was started anew");
-    assert!(matches!(stage.handle().server("gone"), Err(OperateError::UnknownServer { .. })));
-    assert_eq!(stage.status("kept").restarts, 0);
-    stage.end().await;
+    assert_eq!(office.text("which", json!({})).await, before, "it was started anew");
+    assert!(matches!(office.handle().server("gone"), Err(OperateError::UnknownServer { .. })));
+    assert_eq!(office.status("kept").restarts, 0);
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_for_a_server_that_is_taken_out_waits_no_longer() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
     // It never gets further than starting.
     let mute = server("mute", &stdio("sleep".as_ref(), &["600"]));
-    within(stage.handle().add(mute)).await.unwrap();
-    let agent = stage.agent.clone();
+    within(office.handle().add(mute)).await.unwrap();
+    let agent = office.agent.clone();
     let waiting = tokio::spawn(async move { agent.read_resource_from("desk", "mute", "a://b").await });
     // What is asked later is answered: the other request is there.
-    stage.others_are_well().await;
-    within(stage.handle().remove("mute")).await.unwrap();
+    office.others_are_well().await;
+    within(office.handle().remove("mute")).await.unwrap();
     match within(waiting).await.unwrap() {
         Err(RequestError::Refused(error)) => assert_ne!(error.code, ErrorCode::Timeout, "{error}"),
         other => panic!("{other:?}"),
     }
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_switched_off_and_on_and_taken_out() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
-    let handle = stage.handle();
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
+    let handle = office.handle();
     within(handle.add(server("pid", &pid_server()))).await.unwrap();
     assert_eq!(within(handle.settled("pid")).await.unwrap().state, ServerState::Ready);
     let taken = within(handle.add(server("pid", &sample()))).await.unwrap_err();
@@ -82,28 +83,28 @@ async fn a_server_is_switched_off_and_on_and_taken_out() {
     in_process::until("the tool", || handle.tools().iter().any(|tool| tool.name == "tool")).await;
 
     within(handle.disable("pid")).await.unwrap();
-    assert_eq!(stage.state("pid"), ServerState::Disabled);
+    assert_eq!(office.state("pid"), ServerState::Disabled);
     let access = || handle.tools().into_iter().find(|tool| tool.name == "tool").map(|tool| tool.access);
     in_process::until("the tool is off", || access() == Some(ToolAccess::Off)).await;
-    let refused = stage.call("tool", json!({})).await;
+    let refused = office.call("tool", json!({})).await;
     assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden), "{}", refused.text());
-    assert!(!stage.names().await.contains(&"tool".to_owned()));
+    assert!(!office.names().await.contains(&"tool".to_owned()));
     assert!(handle.restart("pid").unwrap_err().to_string().contains("enable it first"));
 
     within(handle.enable("pid")).await.unwrap();
     assert_eq!(within(handle.settled("pid")).await.unwrap().state, ServerState::Ready);
     within(handle.remove("pid")).await.unwrap();
     in_process::until("the tool is gone", || access().is_none()).await;
-    assert_eq!(stage.call("tool", json!({})).await.error_code(), Some(ErrorCode::ToolNotFound));
+    assert_eq!(office.call("tool", json!({})).await.error_code(), Some(ErrorCode::ToolNotFound));
     let unknown = within(handle.remove("pid")).await.unwrap_err();
     assert!(unknown.to_string().contains("there are: sample"), "{unknown}");
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_put_together_at_run_time_is_held_to_the_rules_of_a_file() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
     let mut twice = sample();
     twice["tool_meta"] = json!({"echo": {"alias": "same"}, "add": {"alias": "same"}});
     let twice: McpServerConfig = {
@@ -111,10 +112,10 @@ async fn what_is_put_together_at_run_time_is_held_to_the_rules_of_a_file() {
         value["name"] = "twice".into();
         serde_json::from_value(value).unwrap()
     };
-    let refused = within(stage.handle().add(twice)).await.unwrap_err();
+    let refused = within(office.handle().add(twice)).await.unwrap_err();
     assert!(refused.to_string().contains("same"), "{refused}");
-    assert!(stage.handle().server("twice").is_err());
-    stage.end().await;
+    assert!(office.handle().server("twice").is_err());
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,19 +127,19 @@ async fn a_server_waits_for_its_input_and_nobody_else_does() {
             "env": {"WORD": "${input:word}"}
         }}}
     });
-    let stage = Stage::with(&json!({}), |options| {
+    let office = TestOffice::with(&json!({}), |options| {
         options.config = ComputerConfig::parse(&config.to_string()).unwrap();
     })
     .await;
-    let handle = stage.handle();
-    let ServerState::Failed { reason } = stage.state("waiting") else { panic!("{:?}", stage.state("waiting")) };
+    let handle = office.handle();
+    let ServerState::Failed { reason } = office.state("waiting") else { panic!("{:?}", office.state("waiting")) };
     assert!(reason.contains("word") && reason.contains("The word"), "{reason}");
-    assert_eq!(stage.status("waiting").retry_at, None, "nothing changes by waiting");
-    stage.others_are_well().await;
+    assert_eq!(office.status("waiting").retry_at, None, "nothing changes by waiting");
+    office.others_are_well().await;
     handle.set_input("word", "said").unwrap();
     assert_eq!(within(handle.settled("waiting")).await.unwrap().state, ServerState::Ready);
     assert!(handle.set_input("other", "x").is_err());
-    stage.end().await;
+    office.end().await;
 }
 
 /// Decides by the name of the tool, and remembers what it was asked.
@@ -165,40 +166,40 @@ async fn somebody_decides_about_calls_that_are_not_allowed_beforehand() {
     let mut servers = json!({"sample": sample(), "pid": pid_server()});
     servers["pid"]["default_tool_meta"] = json!({"auto_apply": true});
     let asked = judge.clone();
-    let stage = Stage::with(&servers, |options| options.confirmation = Confirmation::Ask(asked)).await;
-    stage.others_are_well().await;
-    stage.text("tool", json!({})).await;
-    let refused = stage.call("add", json!({"a": 1, "b": 2})).await;
+    let office = TestOffice::with(&servers, |options| options.confirmation = Confirmation::Ask(asked)).await;
+    office.others_are_well().await;
+    office.text("tool", json!({})).await;
+    let refused = office.call("add", json!({"a": 1, "b": 2})).await;
     assert_eq!(refused.error_code(), Some(ErrorCode::ToolNeedsConfirmation));
     assert!(refused.text().contains("refused"), "{}", refused.text());
     let unanswered =
-        stage.agent.call_tool("desk", "wait", json!({"seconds": 0}), Duration::from_secs(1)).await.unwrap();
+        office.agent.call_tool("desk", "wait", json!({"seconds": 0}), Duration::from_secs(1)).await.unwrap();
     assert_eq!(unanswered.error_code(), Some(ErrorCode::ToolNeedsConfirmation));
     // The owner need not ask himself.
-    let own = within(stage.handle().call("add", json!({"a": 1, "b": 2}).as_object().unwrap().clone(), PATIENCE)).await;
+    let own = within(office.handle().call("add", json!({"a": 1, "b": 2}).as_object().unwrap().clone(), PATIENCE)).await;
     assert_eq!(own.text(), "3");
     let asked: Vec<_> =
         judge.asked.lock().unwrap().iter().map(|call| (call.tool.clone(), call.agent.clone())).collect();
     let of = |tool: &str| (tool.to_owned(), "a".to_owned());
     assert_eq!(asked, [of("echo"), of("add"), of("wait")], "what runs unasked is not asked about");
     assert_eq!(judge.asked.lock().unwrap()[1].arguments, *json!({"a": 1, "b": 2}).as_object().unwrap());
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_history_knows_who_was_called_last() {
-    let stage = Stage::new(&json!({"sample": sample(), "pid": pid_server()})).await;
-    stage.others_are_well().await;
-    stage.text("tool", json!({})).await;
-    stage.call("no such tool", json!({})).await;
-    let handle = stage.handle();
+    let office = TestOffice::new(&json!({"sample": sample(), "pid": pid_server()})).await;
+    office.others_are_well().await;
+    office.text("tool", json!({})).await;
+    office.call("no such tool", json!({})).await;
+    let handle = office.handle();
     assert_eq!(handle.recent_servers().iter().map(|name| &**name).collect::<Vec<_>>(), ["pid", "sample"]);
     let history = handle.history();
     assert_eq!(history.iter().map(|call| call.reached).collect::<Vec<_>>(), [false, true, true]);
     assert_eq!(history[0].code, Some(ErrorCode::ToolNotFound));
     assert!(!history[1].failed && &*history[2].tool == "echo");
-    assert_eq!(stage.status("sample").calls, 1);
-    stage.end().await;
+    assert_eq!(office.status("sample").calls, 1);
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,8 +208,8 @@ async fn switching_off_returns_though_it_is_switched_on_meanwhile() {
     let deaf = json!({"type": "stdio", "server_parameters": {"command": a2c_testbed::python(), "args": [
         a2c_testbed::workspace_root().join("tests/hostile/unruly.py"), "deaf"
     ]}});
-    let stage = Stage::new(&json!({"deaf": deaf, "sample": sample()})).await;
-    let handle = stage.handle();
+    let office = TestOffice::new(&json!({"deaf": deaf, "sample": sample()})).await;
+    let handle = office.handle();
     let off = {
         let handle = handle.clone();
         tokio::spawn(async move { handle.disable("deaf").await })
@@ -217,14 +218,14 @@ async fn switching_off_returns_though_it_is_switched_on_meanwhile() {
     within(handle.enable("deaf")).await.unwrap();
     within(off).await.unwrap().unwrap();
     assert_eq!(within(handle.settled("deaf")).await.unwrap().state, ServerState::Ready);
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_starts_after_the_end() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
-    let handle = stage.handle();
-    stage.end().await;
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
+    let handle = office.handle();
+    office.end().await;
     assert_eq!(within(handle.add(server("late", &pid_server()))).await, Err(OperateError::Stopped));
     assert!(handle.servers().is_empty());
     within(handle.reload(config(&json!({"late": pid_server()})))).await;
@@ -233,18 +234,18 @@ async fn nothing_starts_after_the_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_holds_when_it_was_given() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
     for _ in 0..10 {
-        let mut sample = ComputerConfig::clone(&stage.handle().config()).servers.remove("sample").unwrap();
+        let mut sample = ComputerConfig::clone(&office.handle().config()).servers.remove("sample").unwrap();
         sample.forbidden_tools = vec!["echo".into()];
-        within(stage.handle().change(sample.clone())).await.unwrap();
-        let refused = stage.call("echo", json!({"text": "x"})).await;
+        within(office.handle().change(sample.clone())).await.unwrap();
+        let refused = office.call("echo", json!({"text": "x"})).await;
         assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden));
         sample.forbidden_tools.clear();
-        within(stage.handle().change(sample)).await.unwrap();
-        stage.others_are_well().await;
+        within(office.handle().change(sample)).await.unwrap();
+        office.others_are_well().await;
     }
-    stage.end().await;
+    office.end().await;
 }
 
 /// Agrees once it is told to.
@@ -267,14 +268,15 @@ impl Confirmer for Slow {
 async fn what_is_forbidden_while_it_waits_for_a_decision_does_not_run() {
     let slow = Arc::new(Slow::default());
     let confirmer = slow.clone();
-    let stage = Stage::with(&json!({"sample": sample()}), |o| o.confirmation = Confirmation::Ask(confirmer)).await;
-    let call = stage.start_call("echo", json!({"text": "x"}), PATIENCE);
+    let office =
+        TestOffice::with(&json!({"sample": sample()}), |o| o.confirmation = Confirmation::Ask(confirmer)).await;
+    let call = office.start_call("echo", json!({"text": "x"}), PATIENCE);
     within(slow.asked.notified()).await;
-    let mut sample = ComputerConfig::clone(&stage.handle().config()).servers.remove("sample").unwrap();
+    let mut sample = ComputerConfig::clone(&office.handle().config()).servers.remove("sample").unwrap();
     sample.forbidden_tools = vec!["echo".into()];
-    within(stage.handle().change(sample)).await.unwrap();
+    within(office.handle().change(sample)).await.unwrap();
     slow.agrees.notify_one();
     let refused = within(call).await.unwrap();
     assert_eq!(refused.error_code(), Some(ErrorCode::ToolNeedsConfirmation), "{}", refused.text());
-    stage.end().await;
+    office.end().await;
 }

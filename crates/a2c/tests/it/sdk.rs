@@ -3,38 +3,20 @@
 use std::time::Duration;
 
 use a2c_agent::{Agent, AgentEvent, AgentEvents, RequestError};
-use a2c_computer::config::ComputerConfig;
-use a2c_computer::{Computer, ComputerOptions, Confirmation, LinkOptions, Seat, StartError, Transport};
+use a2c_computer::{Computer, LinkOptions, StartError, Transport};
 use a2c_hub::{Hub, HubConfig};
 use a2c_link::{ConnectError, Inbox, Incoming, Link};
 use a2c_protocol::notification::{ComputerUpdate, Notification, OfficeChange, ToolCallCancel};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::tool::{CallToolResult, ToolCallReq};
 use a2c_protocol::{ErrorCode, Role, Version, event};
+use a2c_testbed::PATIENCE;
 use serde_json::{Map, Value, json};
 
-/// Long enough for a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-async fn start_hub() -> Hub {
-    Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.expect("the hub starts")
-}
+use crate::in_process::{computer_options, sample, seat, start_hub, within};
 
 async fn start_computer(hub: &Hub) -> Result<Computer, StartError> {
-    let config = json!({"mcpServers": {"sample": {"command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"]}}});
-    Computer::start(
-        ComputerOptions::new(
-            LinkOptions::new(hub.url()),
-            seat("desk"),
-            ComputerConfig::parse(&config.to_string()).unwrap(),
-        )
-        .confirmation(Confirmation::Allow),
-    )
-    .await
-}
-
-fn seat(name: &str) -> Seat {
-    Seat { office: "o".into(), name: name.into() }
+    Computer::start(computer_options(hub, &json!({"servers": {"sample": sample()}}))).await
 }
 
 async fn start_agent(hub: &Hub) -> (Agent, AgentEvents) {
@@ -42,10 +24,6 @@ async fn start_agent(hub: &Hub) -> (Agent, AgentEvents) {
     let events = agent.subscribe();
     agent.join("o").await.expect("joined");
     (agent, events)
-}
-
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.expect("nothing came within a minute")
 }
 
 async fn next(events: &mut AgentEvents) -> AgentEvent {
@@ -212,16 +190,7 @@ async fn what_leaves_the_computer_is_redacted() {
         "servers": {"sample": {"type": "stdio", "server_parameters": {
             "command": env!("CARGO_BIN_EXE_a2c"), "args": ["sample-server"], "env": {"A": "s3cret", "B": "${input:key}"}}}}
     });
-    let computer = Computer::start(
-        ComputerOptions::new(
-            LinkOptions::new(hub.url()),
-            seat("desk"),
-            ComputerConfig::parse(&config.to_string()).unwrap(),
-        )
-        .confirmation(Confirmation::Allow),
-    )
-    .await
-    .unwrap();
+    let computer = Computer::start(computer_options(&hub, &config)).await.unwrap();
     let (agent, _news) = start_agent(&hub).await;
     let seen = serde_json::to_string(&agent.config("desk").await.unwrap()).unwrap();
     assert!(!seen.contains("s3cret"), "{seen}");

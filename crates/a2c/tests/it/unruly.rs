@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use a2c_computer::{Approval, Health, ServerState, ToolAccess, ToolChanges};
 use a2c_protocol::ErrorCode;
+use a2c_testbed::PATIENCE;
+use a2c_testbed::processes::{Mark, kill, runs};
 use serde_json::{Value, json};
 
-use crate::in_process::processes::{Mark, kill, runs};
-use crate::in_process::{self, PATIENCE, Stage, sample, stdio, stdio_with, told_of_tools, until, within};
+use crate::in_process::{self, TestOffice, marked, sample, stdio, stdio_with, told_of_tools, until, within};
 
 /// Far longer than a test takes: a call that ends did not end by its limit.
 const LONG: Duration = Duration::from_secs(3600);
@@ -25,57 +26,58 @@ fn beside_the_sample(mode: &[&str]) -> Value {
 }
 
 /// Finds the one tool of the unruly server.
-fn tool(stage: &Stage) -> a2c_computer::ToolStatus {
-    stage.handle().tools().into_iter().find(|tool| tool.own_name == "tool").expect("it is known to its owner")
+fn tool(office: &TestOffice) -> a2c_computer::ToolStatus {
+    office.handle().tools().into_iter().find(|tool| tool.own_name == "tool").expect("it is known to its owner")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_poisoned_description_is_passed_on_as_it_is_and_noted() {
     let log = in_process::log::Log::keep();
-    let stage = Stage::new(&beside_the_sample(&["poisoned"])).await;
-    let seen = stage.tools().await.into_iter().find(|tool| tool.name == "tool").expect("it is listed");
+    let office = TestOffice::new(&beside_the_sample(&["poisoned"])).await;
+    let seen = office.tools().await.into_iter().find(|tool| tool.name == "tool").expect("it is listed");
     assert!(seen.description.contains("<IMPORTANT>"), "what the Agent judges is what the server said");
-    assert_eq!(stage.text("tool", json!({})).await, "done");
+    assert_eq!(office.text("tool", json!({})).await, "done");
     until("the owner is told", || log.text().contains("suspicious")).await;
     let log = log.text();
     assert!(log.contains("unruly") && !log.contains("\u{202e}") && !log.contains("\x1b[8m"), "{log:?}");
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_tool_is_marked_and_announced() {
-    let stage = Stage::new(&beside_the_sample(&["rugpull"])).await;
-    let mut news = stage.agent.subscribe();
-    assert!(!tool(&stage).changed);
-    stage.text("tool", json!({})).await;
+    let office = TestOffice::new(&beside_the_sample(&["rugpull"])).await;
+    let mut news = office.agent.subscribe();
+    assert!(!tool(&office).changed);
+    office.text("tool", json!({})).await;
     within(told_of_tools(&mut news)).await;
-    let listed = stage.tools().await.into_iter().find(|tool| tool.name == "tool").expect("it stays");
+    let listed = office.tools().await.into_iter().find(|tool| tool.name == "tool").expect("it stays");
     assert_eq!(listed.meta.unwrap()["a2c_changed"], true);
-    assert_eq!(stage.text("tool", json!({})).await, "done");
-    assert_eq!(stage.handle().pending_changes().len(), 1);
-    stage.others_are_well().await;
-    stage.end().await;
+    assert_eq!(office.text("tool", json!({})).await, "done");
+    assert_eq!(office.handle().pending_changes().len(), 1);
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_tool_in_quarantine_is_gone_until_it_is_approved() {
-    let stage =
-        Stage::with(&beside_the_sample(&["rugpull"]), |options| options.tool_changes = ToolChanges::Quarantine).await;
-    let mut news = stage.agent.subscribe();
-    stage.text("tool", json!({})).await;
+    let office =
+        TestOffice::with(&beside_the_sample(&["rugpull"]), |options| options.tool_changes = ToolChanges::Quarantine)
+            .await;
+    let mut news = office.agent.subscribe();
+    office.text("tool", json!({})).await;
     within(told_of_tools(&mut news)).await;
-    assert!(!stage.names().await.contains(&"tool".to_owned()));
-    let refused = stage.call("tool", json!({})).await;
+    assert!(!office.names().await.contains(&"tool".to_owned()));
+    let refused = office.call("tool", json!({})).await;
     assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden), "{}", refused.text());
-    assert_eq!(tool(&stage).access, ToolAccess::Quarantined);
-    stage.others_are_well().await;
+    assert_eq!(tool(&office).access, ToolAccess::Quarantined);
+    office.others_are_well().await;
 
-    assert_eq!(stage.handle().approve("unruly", Approval::Tool("tool")).await, 1);
+    assert_eq!(office.handle().approve("unruly", Approval::Tool("tool")).await, 1);
     within(told_of_tools(&mut news)).await;
-    assert_eq!(stage.text("tool", json!({})).await, "done");
-    assert!(!tool(&stage).changed);
-    stage.end().await;
+    assert_eq!(office.text("tool", json!({})).await, "done");
+    assert!(!tool(&office).changed);
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,33 +86,34 @@ async fn a_change_while_the_computer_was_away_is_noticed() {
     let (sign, pins) = (dir.path().join("changed"), dir.path().join("pins.json"));
     let servers = beside_the_sample(&["rugpull", sign.to_str().unwrap()]);
     let start = async || {
-        Stage::with(&servers, |options| {
+        TestOffice::with(&servers, |options| {
             options.tool_changes = ToolChanges::Quarantine;
             options.pins = Some(pins.clone());
         })
         .await
     };
-    let stage = start().await;
-    assert_eq!(stage.text("tool", json!({})).await, "done");
-    stage.end().await;
+    let office = start().await;
+    assert_eq!(office.text("tool", json!({})).await, "done");
+    office.end().await;
     std::fs::write(&sign, "").unwrap();
-    let stage = start().await;
-    let refused = stage.call("tool", json!({})).await;
+    let office = start().await;
+    let refused = office.call("tool", json!({})).await;
     assert_eq!(refused.error_code(), Some(ErrorCode::ToolForbidden), "{}", refused.text());
-    assert_eq!(stage.handle().approve("unruly", Approval::Everything).await, 1);
-    until("the approval", || tool(&stage).access == ToolAccess::Offered).await;
-    stage.end().await;
-    let stage = start().await;
-    assert_eq!(stage.text("tool", json!({})).await, "done", "an approval is remembered");
-    stage.end().await;
+    assert_eq!(office.handle().approve("unruly", Approval::Everything).await, 1);
+    until("the approval", || tool(&office).access == ToolAccess::Offered).await;
+    office.end().await;
+    let office = start().await;
+    assert_eq!(office.text("tool", json!({})).await, "done", "an approval is remembered");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_huge_result_is_read_page_by_page() {
     const SIZE: usize = 3_000_000;
-    let stage =
-        Stage::with(&beside_the_sample(&["huge", &SIZE.to_string()]), |options| options.max_result = 100_000).await;
-    let result = stage.call("tool", json!({})).await;
+    let office =
+        TestOffice::with(&beside_the_sample(&["huge", &SIZE.to_string()]), |options| options.max_result = 100_000)
+            .await;
+    let result = office.call("tool", json!({})).await;
     assert!(!result.is_error, "{}", result.text());
     assert!(json!(result).to_string().len() <= 100_000, "it is within the limit");
     let preview = result.text();
@@ -120,16 +123,16 @@ async fn a_huge_result_is_read_page_by_page() {
     assert!(uri.starts_with("a2c-result://") && pages > 1, "{about}");
     let mut whole = String::new();
     for page in 0..pages {
-        let contents = stage.agent.read_resource("desk", &format!("{uri}?page={page}")).await.unwrap();
+        let contents = office.agent.read_resource("desk", &format!("{uri}?page={page}")).await.unwrap();
         whole += contents[0]["text"].as_str().unwrap();
     }
     let expected = numbered_lines(SIZE);
     assert!(whole == expected, "{} bytes instead of {}", whole.len(), expected.len());
     assert!(preview.contains(expected.lines().last().unwrap()), "the tail is shown");
-    let beyond = stage.agent.read_resource("desk", &format!("{uri}?page={pages}")).await;
+    let beyond = office.agent.read_resource("desk", &format!("{uri}?page={pages}")).await;
     assert!(beyond.is_err(), "there is no page {pages}");
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 /// What the server says: numbered lines, cut between two characters.
@@ -141,134 +144,134 @@ fn numbered_lines(size: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_between_messages_disturbs_no_call() {
-    let stage = Stage::new(&beside_the_sample(&["garbage"])).await;
-    assert_eq!(stage.state("unruly").to_string(), "ready");
+    let office = TestOffice::new(&beside_the_sample(&["garbage"])).await;
+    assert_eq!(office.state("unruly").to_string(), "ready");
     for _ in 0..20 {
-        assert_eq!(stage.text("tool", json!({})).await, "done");
+        assert_eq!(office.text("tool", json!({})).await, "done");
     }
-    stage.others_are_well().await;
-    assert_eq!(stage.status("unruly").restarts, 0);
-    stage.end().await;
+    office.others_are_well().await;
+    assert_eq!(office.status("unruly").restarts, 0);
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_of_the_wrong_shape_fails_at_once() {
     for shape in ["text", "number", "null", "list", "content", "nothing"] {
-        let stage = Stage::new(&beside_the_sample(&["badresult", shape])).await;
-        let call = stage.start_call("tool", json!({}), LONG);
+        let office = TestOffice::new(&beside_the_sample(&["badresult", shape])).await;
+        let call = office.start_call("tool", json!({}), LONG);
         let result =
             tokio::time::timeout(PATIENCE, call).await.unwrap_or_else(|_| panic!("{shape}: no answer")).unwrap();
         assert_eq!(result.error_code(), Some(ErrorCode::ToolFailed), "{shape}: {}", result.text());
-        stage.others_are_well().await;
-        stage.end().await;
+        office.others_are_well().await;
+        office.end().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_crashes_is_started_again_and_its_tools_stay_listed() {
-    let stage = Stage::new(&beside_the_sample(&["crash", "0.3"])).await;
+    let office = TestOffice::new(&beside_the_sample(&["crash", "0.3"])).await;
     let seen_down = std::cell::Cell::new(false);
     until("two restarts", || {
-        let status = stage.status("unruly");
+        let status = office.status("unruly");
         if let ServerState::Failed { reason } = &status.state {
             seen_down.set(true);
             assert!(reason.contains("exit status: 3"), "{reason}");
             assert!(status.retry_at.is_some(), "it is tried again");
         }
-        assert!(stage.handle().tools().iter().any(|t| t.own_name == "tool"), "its tools stay");
+        assert!(office.handle().tools().iter().any(|t| t.own_name == "tool"), "its tools stay");
         status.restarts >= 2
     })
     .await;
     assert!(seen_down.get(), "it was seen to be down");
-    assert!(stage.names().await.contains(&"tool".to_owned()));
-    stage.others_are_well().await;
-    stage.end().await;
+    assert!(office.names().await.contains(&"tool".to_owned()));
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_falls_silent_is_started_anew() {
-    let stage = Stage::with(&beside_the_sample(&["mute"]), |options| {
+    let office = TestOffice::with(&beside_the_sample(&["mute"]), |options| {
         let brief = Duration::from_millis(200);
         options.limits.health = Health { every: brief, limit: brief, misses: 2 };
     })
     .await;
-    stage.until_state("unruly", |status| matches!(status.state, ServerState::Degraded { .. })).await;
-    stage.others_are_well().await;
-    stage.until_state("unruly", |status| status.restarts > 0).await;
-    assert!(stage.names().await.contains(&"tool".to_owned()), "its tools stay");
-    assert_eq!(stage.status("sample").restarts, 0, "who answers is left alone");
-    stage.end().await;
+    office.until_state("unruly", |status| matches!(status.state, ServerState::Degraded { .. })).await;
+    office.others_are_well().await;
+    office.until_state("unruly", |status| status.restarts > 0).await;
+    assert!(office.names().await.contains(&"tool".to_owned()), "its tools stay");
+    assert_eq!(office.status("sample").restarts, 0, "who answers is left alone");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_to_a_server_that_is_silent_ends_with_its_time() {
-    let stage = Stage::new(&beside_the_sample(&["mute"])).await;
-    let call = stage.start_call("tool", json!({}), Duration::from_secs(1));
-    stage.others_are_well().await;
+    let office = TestOffice::new(&beside_the_sample(&["mute"])).await;
+    let call = office.start_call("tool", json!({}), Duration::from_secs(1));
+    office.others_are_well().await;
     assert_eq!(within(call).await.unwrap().error_code(), Some(ErrorCode::ToolTimeout));
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_does_not_read_blocks_nobody_and_can_be_ended() {
-    let stage = Stage::new(&beside_the_sample(&["deaf"])).await;
+    let office = TestOffice::new(&beside_the_sample(&["deaf"])).await;
     // More than a pipe holds, several times.
     let large = "x".repeat(1 << 20);
     let calls: Vec<_> =
-        (0..4).map(|_| stage.start_call("tool", json!({"note": large}), Duration::from_secs(2))).collect();
-    stage.others_are_well().await;
+        (0..4).map(|_| office.start_call("tool", json!({"note": large}), Duration::from_secs(2))).collect();
+    office.others_are_well().await;
     for call in calls {
         assert_eq!(within(call).await.unwrap().error_code(), Some(ErrorCode::ToolTimeout));
     }
-    stage.others_are_well().await;
-    stage.handle().restart("unruly").unwrap();
-    assert_eq!(within(stage.handle().settled("unruly")).await.unwrap().state, ServerState::Ready);
-    within(stage.end()).await;
+    office.others_are_well().await;
+    office.handle().restart("unruly").unwrap();
+    assert_eq!(within(office.handle().settled("unruly")).await.unwrap().state, ServerState::Ready);
+    within(office.end()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_floods_its_lists_is_asked_now_and_then() {
-    let stage = Stage::new(&beside_the_sample(&["flood", "5000"])).await;
-    let mut news = stage.agent.subscribe();
+    let office = TestOffice::new(&beside_the_sample(&["flood", "5000"])).await;
+    let mut news = office.agent.subscribe();
     for _ in 0..3 {
         within(told_of_tools(&mut news)).await;
-        stage.others_are_well().await;
-        assert_eq!(stage.text("tool", json!({})).await, "done");
+        office.others_are_well().await;
+        assert_eq!(office.text("tool", json!({})).await, "done");
     }
     // The list of each moment has a number: it was asked a few times, not thousands of times.
-    let numbers = stage.names().await.into_iter().filter_map(|name| name.strip_prefix("tool_")?.parse::<u32>().ok());
+    let numbers = office.names().await.into_iter().filter_map(|name| name.strip_prefix("tool_")?.parse::<u32>().ok());
     let asked = numbers.max().expect("the changing tool is listed");
     assert!(asked < 100, "it was asked {asked} times for its list");
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_floods_standard_error_is_kept_within_bounds() {
-    let stage = Stage::new(&beside_the_sample(&["stderr-flood"])).await;
-    let log = stage.handle().log("unruly").unwrap();
+    let office = TestOffice::new(&beside_the_sample(&["stderr-flood"])).await;
+    let log = office.handle().log("unruly").unwrap();
     until("lines", || log.tail(10_000).len() > 100).await;
     for _ in 0..100 {
-        assert_eq!(stage.text("tool", json!({})).await, "done");
-        stage.others_are_well().await;
+        assert_eq!(office.text("tool", json!({})).await, "done");
+        office.others_are_well().await;
     }
     assert!(log.tail(1_000_000).len() <= 10_000, "what is kept is bounded");
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_keeps_a_call_alive_and_silence_ends_it() {
-    let stage = Stage::with(&beside_the_sample(&["progress", "8"]), |options| {
+    let office = TestOffice::with(&beside_the_sample(&["progress", "8"]), |options| {
         options.limits.idle = Some(Duration::from_secs(2));
     })
     .await;
     // Four seconds in all, though two of silence are the limit.
-    let told = stage.text("tool", json!({"pause": 0.5})).await;
-    assert_eq!((told.as_str(), stage.status("unruly").progress), ("done", 8));
-    let silent = stage.start_call("tool", json!({"pause": 0, "silence": 3000}), LONG);
+    let told = office.text("tool", json!({"pause": 0.5})).await;
+    assert_eq!((told.as_str(), office.status("unruly").progress), ("done", 8));
+    let silent = office.start_call("tool", json!({"pause": 0, "silence": 3000}), LONG);
     let result = within(silent).await.unwrap();
     assert_eq!(result.error_code(), Some(ErrorCode::ToolTimeout), "{}", result.text());
-    stage.others_are_well().await;
-    stage.end().await;
+    office.others_are_well().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -276,43 +279,43 @@ async fn the_office_is_joined_without_a_server_that_is_slow_to_start() {
     let dir = tempfile::tempdir().unwrap();
     let sign = dir.path().join("go");
     let servers = beside_the_sample(&["slow-start", sign.to_str().unwrap()]);
-    let stage = Stage::with(&servers, |options| options.join_patience = Duration::from_millis(500)).await;
-    assert_eq!(stage.state("unruly"), ServerState::Starting);
-    let mut news = stage.agent.subscribe();
+    let office = TestOffice::with(&servers, |options| options.join_patience = Duration::from_millis(500)).await;
+    assert_eq!(office.state("unruly"), ServerState::Starting);
+    let mut news = office.agent.subscribe();
     // The sample may be slower than that, too.
-    within(stage.handle().settled("sample")).await.unwrap();
-    stage.others_are_well().await;
-    assert!(!stage.names().await.contains(&"tool".to_owned()));
+    within(office.handle().settled("sample")).await.unwrap();
+    office.others_are_well().await;
+    assert!(!office.names().await.contains(&"tool".to_owned()));
     std::fs::write(&sign, "").unwrap();
-    until("the server", || stage.state("unruly") == ServerState::Ready).await;
-    while !stage.names().await.contains(&"tool".to_owned()) {
+    until("the server", || office.state("unruly") == ServerState::Ready).await;
+    while !office.names().await.contains(&"tool".to_owned()) {
         within(told_of_tools(&mut news)).await;
     }
-    assert_eq!(stage.text("tool", json!({})).await, "done");
-    stage.end().await;
+    assert_eq!(office.text("tool", json!({})).await, "done");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_of_a_long_list_is_read() {
-    let stage = Stage::new(&beside_the_sample(&["many", "230"])).await;
-    let names = stage.names().await;
+    let office = TestOffice::new(&beside_the_sample(&["many", "230"])).await;
+    let names = office.names().await;
     assert_eq!(names.len(), 234);
-    let last = stage.tools().await.into_iter().find(|tool| tool.name == "tool_229").expect("the last one");
+    let last = office.tools().await.into_iter().find(|tool| tool.name == "tool_229").expect("the last one");
     let schema = last.params_schema.value().unwrap();
     assert!(schema["properties"]["field_5"]["description"].as_str().unwrap().contains("tool 229"));
-    assert_eq!(stage.text("tool_229", json!({})).await, "done");
-    stage.end().await;
+    assert_eq!(office.text("tool_229", json!({})).await, "done");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_is_another_process_afterwards() {
-    let stage = Stage::new(&beside_the_sample(&["pid"])).await;
-    let pid: u32 = stage.text("tool", json!({})).await.parse().unwrap();
+    let office = TestOffice::new(&beside_the_sample(&["pid"])).await;
+    let pid: u32 = office.text("tool", json!({})).await.parse().unwrap();
     kill(pid);
-    stage.until_state("unruly", |status| status.restarts > 0 && status.state == ServerState::Ready).await;
-    assert_ne!(stage.text("tool", json!({})).await, pid.to_string());
+    office.until_state("unruly", |status| status.restarts > 0 && status.state == ServerState::Ready).await;
+    assert_ne!(office.text("tool", json!({})).await, pid.to_string());
     assert!(!runs(pid));
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -323,10 +326,10 @@ async fn a_thousand_restarts_leave_no_process_behind() {
     let program = Path::new(env!("CARGO_BIN_EXE_a2c"));
     let name = |n: usize| format!("s{n:02}");
     let servers: serde_json::Map<_, _> =
-        (0..SERVERS).map(|n| (name(n), stdio_with(program, &["sample-server"], &mark.env()))).collect();
-    let stage = Stage::new(&servers.into()).await;
+        (0..SERVERS).map(|n| (name(n), stdio_with(program, &["sample-server"], &marked(&mark)))).collect();
+    let office = TestOffice::new(&servers.into()).await;
     assert_eq!(mark.living().len(), SERVERS);
-    let handle = stage.handle();
+    let handle = office.handle();
     for round in 0..TIMES {
         for n in 0..SERVERS {
             handle.restart(&name(n)).unwrap();
@@ -338,6 +341,6 @@ async fn a_thousand_restarts_leave_no_process_behind() {
         assert_eq!(mark.living().len(), SERVERS, "round {round}");
     }
     assert!(handle.servers().iter().all(|status| status.restarts == TIMES as u64));
-    stage.end().await;
+    office.end().await;
     assert!(mark.living().is_empty(), "nothing is left behind");
 }

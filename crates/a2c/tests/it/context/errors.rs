@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::library::{document, server_with, window};
-use crate::in_process::{Stage, sample, stdio};
+use crate::in_process::{TestOffice, sample, stdio};
 
 #[tokio::test]
 async fn refusals_have_their_codes_and_fields() {
@@ -21,9 +21,9 @@ async fn refusals_have_their_codes_and_fields() {
         },
     });
     let time = stdio(a2c_testbed::python(), &["-m", "mcp_server_time", "--local-timezone", "Europe/Berlin"]);
-    let stage = Stage::new(&json!({"a": server_with(&says), "time": time, "sample": sample()})).await;
+    let office = TestOffice::new(&json!({"a": server_with(&says), "time": time, "sample": sample()})).await;
     let check = async |event: &str, fields: Value, code: i64, field: &str, value: Value| {
-        let error = stage.refused(event, fields.clone()).await;
+        let error = office.refused(event, fields.clone()).await;
         assert_eq!((error.code.number(), error.fields.get(field)), (code, Some(&value)), "{event} {fields}: {error:?}");
     };
     let read = async |uri: &str, code: i64, field: &str, value: Value| {
@@ -51,7 +51,7 @@ async fn refusals_have_their_codes_and_fields() {
         ("client:read_resource", json!({"uri": ""})),
         ("client:get_dpe", json!({"uri": "dpe://a/d", "timeout": 0})),
     ] {
-        assert_eq!(stage.refused(event, fields.clone()).await.code.number(), 400, "{event} {fields}");
+        assert_eq!(office.refused(event, fields.clone()).await.code.number(), 400, "{event} {fields}");
     }
-    stage.end().await;
+    office.end().await;
 }

@@ -7,25 +7,25 @@ use a2c_computer::dpe::{HttpListener, HttpOptions};
 use serde_json::{Value, json};
 
 use super::library::{of_desktop, of_finder, told_of};
-use crate::in_process::{Stage, stdio};
+use crate::in_process::{TestOffice, stdio};
 
 #[tokio::test]
 async fn the_example_server_shows_windows_and_documents_of_all_levels() {
     let script = a2c_testbed::workspace_root().join("examples/desk_server.py");
     let servers = json!({"desk": stdio(a2c_testbed::python(), &[script.to_str().unwrap()])});
     let listener = HttpListener::start(HttpOptions::default()).await.unwrap();
-    let stage = Stage::with(&servers, |options| options.dpe = Some(Arc::new(listener))).await;
-    let mut news = stage.agent.subscribe();
+    let office = TestOffice::with(&servers, |options| options.dpe = Some(Arc::new(listener))).await;
+    let mut news = office.agent.subscribe();
 
-    stage.text("note", json!({"text": "milk"})).await;
+    office.text("note", json!({"text": "milk"})).await;
     told_of(&mut news, of_desktop).await;
-    let desktop = stage.desktop().await;
+    let desktop = office.desktop().await;
     assert_eq!(desktop, ["window://com.example.desk/note\n\nmilk", "window://com.example.desk/clock\n\nIt is late."]);
 
-    assert_eq!(stage.finder(json!({"keywords": ["desk"]}), "doc_ref").await, ["report", "to do"]);
+    assert_eq!(office.finder(json!({"keywords": ["desk"]}), "doc_ref").await, ["report", "to do"]);
     let read = async |rest: &str| {
         let uri = format!("dpe://com.example.desk{rest}");
-        stage.ask("client:read_resource", json!({ "uri": uri })).await["contents"][0].clone()
+        office.ask("client:read_resource", json!({ "uri": uri })).await["contents"][0].clone()
     };
     let value = async |rest: &str| serde_json::from_str::<Value>(read(rest).await["text"].as_str().unwrap()).unwrap();
     assert_eq!(value("").await["total_count"], 2);
@@ -40,13 +40,14 @@ async fn the_example_server_shows_windows_and_documents_of_all_levels() {
     );
     for (rest, code) in [("/nothing", 4201), ("/report/pages/9", 4202), ("/report/elements/none", 4203)] {
         let uri = format!("dpe://com.example.desk{rest}");
-        assert_eq!(stage.refused("client:read_resource", json!({ "uri": uri })).await.code.number(), code, "{rest}");
+        assert_eq!(office.refused("client:read_resource", json!({ "uri": uri })).await.code.number(), code, "{rest}");
     }
 
-    stage.text("add_document", json!({"doc_ref": "new", "text": "fresh"})).await;
+    office.text("add_document", json!({"doc_ref": "new", "text": "fresh"})).await;
     told_of(&mut news, of_finder).await;
-    assert_eq!(stage.finder(json!({}), "doc_ref").await.len(), 3);
-    let whole = stage.agent.fetch_dpe("desk", "dpe://com.example.desk/report", &FetchOptions::default()).await.unwrap();
+    assert_eq!(office.finder(json!({}), "doc_ref").await.len(), 3);
+    let whole =
+        office.agent.fetch_dpe("desk", "dpe://com.example.desk/report", &FetchOptions::default()).await.unwrap();
     assert_eq!(whole.document().unwrap().pages.len(), 2);
-    stage.end().await;
+    office.end().await;
 }

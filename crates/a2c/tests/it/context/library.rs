@@ -3,9 +3,10 @@
 use a2c_agent::{AgentEvent, AgentEvents, RequestError};
 use a2c_protocol::ErrorBody;
 use a2c_protocol::notification::Notification;
+use a2c_testbed::PATIENCE;
 use serde_json::{Map, Value, json};
 
-use crate::in_process::{PATIENCE, Stage, stdio, within};
+use crate::in_process::{TestOffice, stdio, within};
 
 /// A server with these resources.
 pub(crate) fn server(resources: &[Value]) -> Value {
@@ -48,7 +49,7 @@ pub(crate) fn level_one(doc_ref: &str, title: &str) -> Value {
     }})
 }
 
-impl Stage {
+impl TestOffice {
     /// Asks the Computer; `fields` is what the request says besides.
     pub(crate) async fn ask(&self, event: &str, fields: Value) -> Value {
         self.try_ask(event, fields).await.unwrap()

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::library::{document, server, server_with, window};
-use crate::in_process::{Stage, sample};
+use crate::in_process::{TestOffice, sample};
 
 #[tokio::test]
 async fn a_servers_list_is_passed_on_page_by_page_with_all_it_says() {
@@ -15,8 +15,8 @@ async fn a_servers_list_is_passed_on_page_by_page_with_all_it_says() {
     });
     let list =
         [rich.clone(), window("demo://x", "1"), document("dpe://a/d", "D", "2026-01-01"), window("file:///y", "2")];
-    let stage = Stage::new(&json!({"a": server_with(&json!({"page": 3, "resources": list}))})).await;
-    let first = stage.ask("client:get_resources", json!({"mcp_server": "a"})).await;
+    let office = TestOffice::new(&json!({"a": server_with(&json!({"page": 3, "resources": list}))})).await;
+    let first = office.ask("client:get_resources", json!({"mcp_server": "a"})).await;
     let uris = |page: &serde_json::Value| {
         page["resources"].as_array().unwrap().iter().map(|r| r["uri"].clone()).collect::<Vec<_>>()
     };
@@ -25,13 +25,13 @@ async fn a_servers_list_is_passed_on_page_by_page_with_all_it_says() {
         (vec![json!("window://a/rich"), json!("demo://x"), json!("dpe://a/d")], &json!("3"))
     );
     assert_eq!(first["resources"][0], rich);
-    let last = stage.ask("client:get_resources", json!({"mcp_server": "a", "cursor": "3"})).await;
+    let last = office.ask("client:get_resources", json!({"mcp_server": "a", "cursor": "3"})).await;
     assert_eq!((uris(&last), last.get("next_cursor")), (vec![json!("file:///y")], None));
     assert_eq!(
-        stage.refused("client:get_resources", json!({"mcp_server": "a", "cursor": "2"})).await.code.number(),
+        office.refused("client:get_resources", json!({"mcp_server": "a", "cursor": "2"})).await.code.number(),
         400
     );
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test]
@@ -45,8 +45,8 @@ async fn resources_are_read_from_who_has_them() {
             "secret://unlisted": "by name",
         },
     });
-    let stage = Stage::new(&json!({"a": server_with(&says), "b": server(&[window("demo://b", "b")])})).await;
-    let read = async |uri: &str| stage.ask("client:read_resource", json!({ "uri": uri })).await["contents"].clone();
+    let office = TestOffice::new(&json!({"a": server_with(&says), "b": server(&[window("demo://b", "b")])})).await;
+    let read = async |uri: &str| office.ask("client:read_resource", json!({ "uri": uri })).await["contents"].clone();
     assert_eq!(read("demo://x").await[1], json!({"uri": "demo://x", "mimeType": "text/plain", "text": "2"}));
     assert_eq!(read("window://a").await[0]["text"], "w");
     assert_eq!(read("demo://b").await[0]["text"], "b");
@@ -55,21 +55,21 @@ async fn resources_are_read_from_who_has_them() {
     assert_eq!(read("dpe://a/d?depth=pages&limit=5").await[0]["text"], r#"{"pages": []}"#);
     assert_eq!(read("dpe://a/d/pages/0?format=markdown").await[0]["mimeType"], "text/markdown");
     assert_eq!(read("dpe://a/d/elements/%E8%A1%A8%201").await[0]["text"], r#"{"element_id": "\u8868 1"}"#);
-    let named = stage.ask("client:read_resource", json!({"uri": "secret://unlisted", "mcp_server": "a"})).await;
+    let named = office.ask("client:read_resource", json!({"uri": "secret://unlisted", "mcp_server": "a"})).await;
     assert_eq!(named["contents"][0]["text"], "by name");
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test]
 async fn a_list_that_goes_round_in_circles_is_shown_and_left() {
     let says =
         json!({"circles": true, "resources": [document("dpe://a/d", "D", "2026-01-01"), window("window://a", "w")]});
-    let stage = Stage::new(&json!({"a": server_with(&says)})).await;
-    assert_eq!(stage.finder(json!({}), "title").await, ["D"]);
-    assert_eq!(stage.desktop().await, ["window://a\n\nw"]);
-    stage.ask("client:read_resource", json!({"uri": "dpe://a/d"})).await;
-    assert_eq!(stage.counts("counts").await["asked"]["list"], 2);
-    stage.end().await;
+    let office = TestOffice::new(&json!({"a": server_with(&says)})).await;
+    assert_eq!(office.finder(json!({}), "title").await, ["D"]);
+    assert_eq!(office.desktop().await, ["window://a\n\nw"]);
+    office.ask("client:read_resource", json!({"uri": "dpe://a/d"})).await;
+    assert_eq!(office.counts("counts").await["asked"]["list"], 2);
+    office.end().await;
 }
 
 #[tokio::test]
@@ -79,38 +79,39 @@ async fn a_host_of_two_servers_leads_to_the_one_that_lists_the_document() {
         document["read"] = text.into();
         document
     };
-    let stage = Stage::new(&json!({
+    let office = TestOffice::new(&json!({
         "b": server(&[says("dpe://shared/both", "of b"), says("dpe://shared/only-b", "of b")]),
         "a": server(&[says("dpe://shared/both", "of a"), says("dpe://shared/only-a", "of a")]),
     }))
     .await;
-    let read =
-        async |uri: &str| stage.ask("client:read_resource", json!({ "uri": uri })).await["contents"][0]["text"].clone();
+    let read = async |uri: &str| {
+        office.ask("client:read_resource", json!({ "uri": uri })).await["contents"][0]["text"].clone()
+    };
     for _ in 0..2 {
         assert_eq!(read("dpe://shared/both").await, "of a", "the first by name was taken on first");
         assert_eq!(read("dpe://shared/only-b/#x").await, "of b");
         assert_eq!(read("dpe://shared/only-a").await, "of a");
-        stage.handle().restart("a").unwrap();
-        stage.handle().settled("a").await.unwrap();
+        office.handle().restart("a").unwrap();
+        office.handle().settled("a").await.unwrap();
     }
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test]
 async fn the_sample_has_a_note_and_a_handbook() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
-    stage.text("note", json!({"text": "milk"})).await;
-    assert_eq!(stage.desktop().await, ["window://a2c.sample/note\n\nmilk"]);
-    assert_eq!(stage.finder(json!({"keywords": ["handbook"]}), "page_count").await, [3]);
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
+    office.text("note", json!({"text": "milk"})).await;
+    assert_eq!(office.desktop().await, ["window://a2c.sample/note\n\nmilk"]);
+    assert_eq!(office.finder(json!({"keywords": ["handbook"]}), "page_count").await, [3]);
     for uri in [
         "dpe://a2c.sample",
         "dpe://a2c.sample/handbook?depth=pages",
         "dpe://a2c.sample/handbook/pages/2",
         "dpe://a2c.sample/handbook/elements/h-1",
     ] {
-        stage.ask("client:read_resource", json!({ "uri": uri })).await;
+        office.ask("client:read_resource", json!({ "uri": uri })).await;
     }
-    let past = stage.refused("client:read_resource", json!({"uri": "dpe://a2c.sample/handbook/pages/3"})).await;
+    let past = office.refused("client:read_resource", json!({"uri": "dpe://a2c.sample/handbook/pages/3"})).await;
     assert_eq!((past.code.number(), &past.fields["page_count"]), (4202, &json!(3)));
-    stage.end().await;
+    office.end().await;
 }

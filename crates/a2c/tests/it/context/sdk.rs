@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::library::{document, server_with};
-use crate::in_process::{Stage, sample, within};
+use crate::in_process::{TestOffice, sample, within};
 
 const HANDBOOK: &str = "dpe://a2c.sample/handbook";
 
 #[tokio::test]
 async fn a_document_is_read_level_by_level() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
-    let agent = &stage.agent;
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
+    let agent = &office.agent;
     let found = agent.finder("desk", FinderQuery::default().with_keywords(["HAND"])).await.unwrap();
     assert_eq!((found.total_count, found.documents[0].uri.as_str()), (1, HANDBOOK));
     let metadata = agent.read_document_metadata("desk", HANDBOOK).await.unwrap();
@@ -36,7 +36,7 @@ async fn a_document_is_read_level_by_level() {
         .await
         .unwrap();
     assert_eq!(titles.iter().flatten().collect::<Vec<_>>(), ["What this is", "The Desktop", "The whole of it"]);
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test]
@@ -44,13 +44,13 @@ async fn streams_go_through_all_pages() {
     let documents: Vec<Value> = (0..250)
         .map(|n| document(&format!("dpe://docs/{n}"), &format!("D{n}"), &format!("2026-01-01T00:00:00.{n:03}Z")))
         .collect();
-    let stage = Stage::new(&json!({"docs": server_with(&json!({"page": 60, "resources": documents}))})).await;
-    let found: Vec<_> = stage.agent.all_documents("desk", FinderQuery::default()).try_collect().await.unwrap();
+    let office = TestOffice::new(&json!({"docs": server_with(&json!({"page": 60, "resources": documents}))})).await;
+    let found: Vec<_> = office.agent.all_documents("desk", FinderQuery::default()).try_collect().await.unwrap();
     let titles: Vec<_> = found.iter().map(|document| document.title.clone()).collect();
     assert_eq!(titles, (0..250).rev().map(|n| format!("D{n}")).collect::<Vec<_>>());
-    let listed = stage.agent.all_resources("desk", "docs").collect::<Vec<_>>().await;
+    let listed = office.agent.all_resources("desk", "docs").collect::<Vec<_>>().await;
     assert_eq!(listed.into_iter().map(|resource| resource.unwrap().name).next_back().as_deref(), Some("D249"));
-    stage.end().await;
+    office.end().await;
 }
 
 /// Tells what it is told.
@@ -73,19 +73,19 @@ impl Follower for Told {
 
 #[tokio::test]
 async fn an_office_is_followed() {
-    let stage = Stage::new(&json!({"sample": sample()})).await;
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
     let (tell, mut told) = mpsc::unbounded_channel();
-    let following = stage.agent.follow(Arc::new(Told(tell)), FollowOptions::default()).await.unwrap();
+    let following = office.agent.follow(Arc::new(Told(tell)), FollowOptions::default()).await.unwrap();
     let mut until = async |wanted: &str| {
         while !within(told.recv()).await.expect("it is followed").contains(wanted) {}
     };
     until("desk: 1 documents").await;
-    stage.text("note", json!({"text": "milk"})).await;
+    office.text("note", json!({"text": "milk"})).await;
     until("desk: window://a2c.sample/note\n\nmilk").await;
     assert_eq!(following.desktop("desk").unwrap()[..], ["window://a2c.sample/note\n\nmilk"]);
-    stage.handle().disable("sample").await.unwrap();
+    office.handle().disable("sample").await.unwrap();
     until("desk: 0 documents").await;
-    let Stage { computer, .. } = stage;
+    let TestOffice { computer, .. } = office;
     computer.stop().await;
     until("desk left").await;
     assert_eq!(following.computers(), [""; 0]);

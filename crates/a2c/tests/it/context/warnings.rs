@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::library::{document, quiet_document, server, server_with, window};
 use crate::in_process::log::Log;
-use crate::in_process::{Stage, until};
+use crate::in_process::{TestOffice, until};
 
 #[tokio::test]
 async fn the_owner_is_warned_of_what_servers_do_wrong() {
@@ -14,7 +14,7 @@ async fn the_owner_is_warned_of_what_servers_do_wrong() {
         odd.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         odd
     };
-    let stage = Stage::new(&json!({
+    let office = TestOffice::new(&json!({
         "first": server(&[window("window://shared.host/a", "1"), document("dpe://own.host/d", "D", "2026-01-01")]),
         "mute": server_with(&json!({"subscribe": false, "resources": [window("window://mute", "unseen")]})),
         "second": server(&[document("dpe://shared.host/b", "B", "2026-01-01")]),
@@ -28,7 +28,7 @@ async fn the_owner_is_warned_of_what_servers_do_wrong() {
         ]),
     }))
     .await;
-    let desktop = stage.desktop().await;
+    let desktop = office.desktop().await;
     assert_eq!(desktop.len(), 5, "a warning hides nothing: {desktop:?}");
     let expected: [&[&str]; 8] = [
         &["resources.subscribe", "mute", "windows=1"],
@@ -46,5 +46,5 @@ async fn the_owner_is_warned_of_what_servers_do_wrong() {
         until(&format!("a warning with {parts:?}"), is_there).await;
     }
     assert!(!log.text().contains("own.host"), "{}", log.text());
-    stage.end().await;
+    office.end().await;
 }

@@ -1,7 +1,6 @@
 //! A hub, a Computer with the MCP servers of a test, and an Agent, in one process.
 
 pub(crate) mod log;
-pub(crate) mod processes;
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,19 +13,18 @@ use a2c_computer::{
 use a2c_hub::{Hub, HubConfig};
 use a2c_protocol::notification::Notification;
 use a2c_protocol::tool::{CallToolResult, SmcpTool};
+use a2c_testbed::PATIENCE;
+use a2c_testbed::processes::Mark;
 use serde_json::{Value, json};
 
-/// Long enough for a machine that is busy with other tests.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Everything a call goes through.
-pub(crate) struct Stage {
-    hub: Hub,
+/// An office with everything a call goes through: hub, Computer and Agent.
+pub(crate) struct TestOffice {
+    pub(crate) hub: Hub,
     pub(crate) computer: Computer,
     pub(crate) agent: Agent,
 }
 
-impl Stage {
+impl TestOffice {
     /// `servers` is what a configuration has under that key.
     pub(crate) async fn new(servers: &Value) -> Self {
         Self::with(servers, |_| {}).await
@@ -34,11 +32,13 @@ impl Stage {
 
     /// The same, with other options.
     pub(crate) async fn with(servers: &Value, adjust: impl FnOnce(&mut ComputerOptions)) -> Self {
-        let hub = Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.expect("the hub starts");
-        let config = ComputerConfig::parse(&json!({ "servers": servers }).to_string()).expect("it is valid");
-        let seat = Seat { office: "o".into(), name: "desk".into() };
-        let mut options =
-            ComputerOptions::new(LinkOptions::new(hub.url()), seat, config).confirmation(Confirmation::Allow);
+        Self::configured(&json!({ "servers": servers }), adjust).await
+    }
+
+    /// With a whole configuration.
+    pub(crate) async fn configured(config: &Value, adjust: impl FnOnce(&mut ComputerOptions)) -> Self {
+        let hub = start_hub().await;
+        let mut options = computer_options(&hub, config);
         options.join_patience = PATIENCE;
         adjust(&mut options);
         let agent = Agent::connect(&LinkOptions::new(hub.url()), "a").await.expect("connected");
@@ -115,6 +115,22 @@ impl Stage {
     }
 }
 
+/// A hub on a free port that lets everybody in.
+pub(crate) async fn start_hub() -> Hub {
+    Hub::start(HubConfig::on("127.0.0.1:0".parse().unwrap())).await.expect("the hub starts")
+}
+
+/// The options of a Computer named `desk` that runs every tool without asking.
+pub(crate) fn computer_options(hub: &Hub, config: &Value) -> ComputerOptions {
+    let config = ComputerConfig::parse(&config.to_string()).expect("the configuration is valid");
+    ComputerOptions::new(LinkOptions::new(hub.url()), seat("desk"), config).confirmation(Confirmation::Allow)
+}
+
+/// A seat in office `o`.
+pub(crate) fn seat(name: &str) -> Seat {
+    Seat { office: "o".into(), name: name.into() }
+}
+
 /// Waits for something that only a look shows.
 pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -146,6 +162,12 @@ pub(crate) fn stdio(command: &Path, args: &[&str]) -> Value {
 /// The same, with an environment.
 pub(crate) fn stdio_with(command: &Path, args: &[&str], env: &Value) -> Value {
     json!({"type": "stdio", "server_parameters": {"command": command, "args": args, "env": env}})
+}
+
+/// The environment that marks the processes of a test.
+pub(crate) fn marked(mark: &Mark) -> Value {
+    let (variable, value) = mark.variable();
+    json!({ variable: value })
 }
 
 /// The sample server.

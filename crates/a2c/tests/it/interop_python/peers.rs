@@ -2,15 +2,11 @@
 
 use std::collections::VecDeque;
 use std::process::Command;
-use std::time::Duration;
 
 use a2c_agent::{Agent, AgentEvent, AgentEvents};
-use a2c_testbed::{Peer, python, workspace_root};
+use a2c_testbed::{PATIENCE, Peer, python, workspace_root};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-/// Longer than anything here takes; only a failing test ever waits for it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The SDK these tests are about.
 const SDK_VERSION: &str = "0.2.1";

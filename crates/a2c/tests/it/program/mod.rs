@@ -109,36 +109,3 @@ pub(crate) fn agent(hub: &Peer, office: &str, rest: &[&str]) -> Ran {
     args.extend(rest);
     run(&args)
 }
-
-/// The processes that a process has started and that still run.
-pub(crate) fn children(pid: u32) -> Vec<u32> {
-    let file = format!("/proc/{pid}/task/{pid}/children");
-    let own = std::fs::read_to_string(file).unwrap_or_default();
-    let others = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let of_threads = others.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    let mut pids: Vec<u32> = of_threads
-        .chain([own])
-        .flat_map(|text| text.split_whitespace().filter_map(|p| p.parse().ok()).collect::<Vec<_>>())
-        .collect();
-    pids.sort_unstable();
-    pids.dedup();
-    pids
-}
-
-/// Whether a process still runs; a zombie does not.
-pub(crate) fn runs(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
-}
-
-/// The processes in whose environment a text stands, and that still run. A Computer passes the variable `A2C_FAMILY` on:
-/// a word in it, or in the `env` of a server, finds everybody who was started with an environment.
-pub(crate) fn bearing(word: &str) -> Vec<u32> {
-    let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let bears = |pid: &u32| {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        String::from_utf8_lossy(&environment).contains(word)
-    };
-    pids.filter(|pid| bears(pid) && runs(*pid)).collect()
-}

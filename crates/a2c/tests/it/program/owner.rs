@@ -2,15 +2,12 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use a2c_testbed::Peer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Ran, a2c, ran};
-
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder for the sockets and states of Computers, and for their configurations.
 pub(crate) struct Home(TempDir);
@@ -92,14 +89,4 @@ pub(crate) fn sample() -> Value {
 /// A configuration with these servers.
 pub(crate) fn servers(servers: &Value) -> String {
     json!({ "servers": servers }).to_string()
-}
-
-/// Waits for something that only another process shows.
-#[track_caller]
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

@@ -1,16 +1,13 @@
 //! A Computer that answers by a script: whatever the real ones offer, and what they never would.
 
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
 
 use a2c_link::{Incoming, Link, LinkOptions, Seat};
 use a2c_protocol::Role;
 use a2c_socketio::Payload;
-use a2c_testbed::Peer;
+use a2c_testbed::{PATIENCE, Peer};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A Computer in office `o`. Its seat is free again when it is dropped.
 pub(crate) struct Scripted {

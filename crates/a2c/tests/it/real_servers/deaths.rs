@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use a2c_computer::Health;
 use a2c_protocol::ErrorCode;
+use a2c_testbed::PATIENCE;
+use a2c_testbed::processes::Mark;
 use serde_json::{Value, json};
 
 use super::peers;
-use crate::in_process::processes::Mark;
-use crate::in_process::{PATIENCE, Stage, sample, until};
+use crate::in_process::{TestOffice, marked, sample, until};
 
 /// Far longer than a test takes: a call that ends did not end by its limit.
 const LONG: Duration = Duration::from_secs(3600);
@@ -19,17 +20,17 @@ async fn killed_in_a_call_and_back_again() {
     let mut servers = json!({ "sample": sample() });
     let names = ["one", "three", "two"];
     for name in names {
-        servers[name] = peers::everything(&mark.env());
+        servers[name] = peers::everything(&marked(&mark));
     }
-    let stage = Stage::new(&servers).await;
+    let office = TestOffice::new(&servers).await;
     for _ in 0..2 {
-        let restarts = names.map(|name| stage.status(name).restarts);
+        let restarts = names.map(|name| office.status(name).restarts);
         let calls: Vec<_> = names
-            .map(|name| (name, stage.start_call(&format!("{name}_trigger-long-running-operation"), endless(), LONG)))
+            .map(|name| (name, office.start_call(&format!("{name}_trigger-long-running-operation"), endless(), LONG)))
             .into();
         for name in names {
-            let before = stage.status(name).progress;
-            until("the call", || stage.status(name).progress > before).await;
+            let before = office.status(name).progress;
+            until("the call", || office.status(name).progress > before).await;
         }
         assert_eq!(mark.kill(), 3);
         for (name, call) in calls {
@@ -38,14 +39,14 @@ async fn killed_in_a_call_and_back_again() {
             assert_eq!(result.meta["mcp_server"], name);
         }
         for (name, before) in names.into_iter().zip(restarts) {
-            stage.until_state(name, |status| status.restarts > before).await;
-            assert_eq!(stage.handle().settled(name).await.unwrap().state.word(), "ready");
-            let sum = stage.text(&format!("{name}_get-sum"), json!({"a": 1, "b": 2})).await;
+            office.until_state(name, |status| status.restarts > before).await;
+            assert_eq!(office.handle().settled(name).await.unwrap().state.word(), "ready");
+            let sum = office.text(&format!("{name}_get-sum"), json!({"a": 1, "b": 2})).await;
             assert!(sum.contains('3'), "{sum}");
         }
-        assert_eq!(stage.text("sample_echo", json!({"text": "fine"})).await, "fine");
+        assert_eq!(office.text("sample_echo", json!({"text": "fine"})).await, "fine");
     }
-    stage.end().await;
+    office.end().await;
     assert!(mark.living().is_empty(), "nothing is left behind");
 }
 
@@ -63,13 +64,13 @@ async fn a_server_over_streamable_http_is_found_again() {
 async fn found_again(transport: &str, kind: &str, limit: Duration, code: ErrorCode) {
     let mut server = peers::everything_over(transport, 0);
     let url = server.address().to_owned();
-    let stage = Stage::with(&json!({"one": peers::at(kind, &url), "sample": sample()}), |options| {
+    let office = TestOffice::with(&json!({"one": peers::at(kind, &url), "sample": sample()}), |options| {
         let brief = Duration::from_secs(1);
         options.limits.health = Health { every: brief, limit: brief, misses: 2 };
     })
     .await;
-    let call = stage.start_call("trigger-long-running-operation", endless(), limit);
-    until("the call", || stage.status("one").progress > 0).await;
+    let call = office.start_call("trigger-long-running-operation", endless(), limit);
+    until("the call", || office.status("one").progress > 0).await;
     server.kill();
     let result = tokio::time::timeout(PATIENCE, call).await.expect("it is answered").unwrap();
     assert_eq!(result.error_code(), Some(code), "{}", result.text());
@@ -78,7 +79,7 @@ async fn found_again(transport: &str, kind: &str, limit: Duration, code: ErrorCo
     let works = async {
         // The Computer finds out in its own time: until then a call fails at once.
         loop {
-            let result = stage.call("get-sum", json!({"a": 1, "b": 2})).await;
+            let result = office.call("get-sum", json!({"a": 1, "b": 2})).await;
             if !result.is_error {
                 return result.text();
             }
@@ -87,10 +88,10 @@ async fn found_again(transport: &str, kind: &str, limit: Duration, code: ErrorCo
         }
     };
     let found = tokio::time::timeout(PATIENCE, works).await;
-    let sum = found.unwrap_or_else(|_| panic!("it was not found again: {}", stage.state("one")));
+    let sum = found.unwrap_or_else(|_| panic!("it was not found again: {}", office.state("one")));
     assert!(sum.contains('3'), "{sum}");
-    assert_eq!(stage.text("sample_echo", json!({"text": "fine"})).await, "fine");
-    stage.end().await;
+    assert_eq!(office.text("sample_echo", json!({"text": "fine"})).await, "fine");
+    office.end().await;
 }
 
 /// Arguments of an operation that tells of its progress ten times in a second, and does not end.

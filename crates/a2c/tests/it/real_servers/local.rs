@@ -8,7 +8,7 @@ use axum::routing::get;
 use serde_json::{Value, json};
 
 use super::peers;
-use crate::in_process::Stage;
+use crate::in_process::TestOffice;
 
 /// A failure of the tool: a result that says so, with the server's own words.
 #[track_caller]
@@ -24,8 +24,8 @@ async fn the_filesystem_server_writes_files_where_it_may() {
     let dir = tempfile::tempdir().unwrap();
     // It compares real paths.
     let root = dir.path().canonicalize().unwrap();
-    let stage = Stage::new(&json!({ "files": peers::filesystem(&root) })).await;
-    let tools = stage.tools().await;
+    let office = TestOffice::new(&json!({ "files": peers::filesystem(&root) })).await;
+    let tools = office.tools().await;
     let read = tools.iter().find(|tool| tool.name == "read_text_file").expect("it is listed");
     let annotations: Value =
         serde_json::from_str(read.meta.as_ref().unwrap()["MCP_TOOL_ANNOTATION"].as_str().unwrap()).unwrap();
@@ -33,71 +33,71 @@ async fn the_filesystem_server_writes_files_where_it_may() {
     assert_eq!(read.params_schema.value().unwrap()["properties"]["path"]["type"], "string");
 
     let file = root.join("note.txt");
-    stage.text("write_file", json!({"path": file, "content": "Grüße\n第二行\n"})).await;
+    office.text("write_file", json!({"path": file, "content": "Grüße\n第二行\n"})).await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "Grüße\n第二行\n");
-    assert_eq!(stage.text("read_text_file", json!({"path": file})).await, "Grüße\n第二行\n");
+    assert_eq!(office.text("read_text_file", json!({"path": file})).await, "Grüße\n第二行\n");
     let edits = json!([{"oldText": "Grüße", "newText": "Hello"}]);
-    stage.text("edit_file", json!({"path": file, "edits": edits})).await;
+    office.text("edit_file", json!({"path": file, "edits": edits})).await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "Hello\n第二行\n");
-    assert_eq!(stage.text("list_directory", json!({"path": root})).await, "[FILE] note.txt");
-    failed(&stage.call("read_text_file", json!({"path": "/etc/hostname"})).await, "files", "access denied");
-    failed(&stage.call("read_text_file", json!({"path": root.join("no")})).await, "files", "enoent");
-    stage.end().await;
+    assert_eq!(office.text("list_directory", json!({"path": root})).await, "[FILE] note.txt");
+    failed(&office.call("read_text_file", json!({"path": "/etc/hostname"})).await, "files", "access denied");
+    failed(&office.call("read_text_file", json!({"path": root.join("no")})).await, "files", "enoent");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_memory_server_keeps_its_graph() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("graph.jsonl");
-    let stage = Stage::new(&json!({ "memory": peers::memory(&file) })).await;
+    let office = TestOffice::new(&json!({ "memory": peers::memory(&file) })).await;
     let entities = json!([
         {"name": "hub", "entityType": "process", "observations": ["routes calls"]},
         {"name": "computer", "entityType": "process", "observations": ["runs servers"]},
     ]);
-    stage.text("create_entities", json!({ "entities": entities })).await;
+    office.text("create_entities", json!({ "entities": entities })).await;
     let relations = json!([{"from": "computer", "to": "hub", "relationType": "connects to"}]);
-    stage.text("create_relations", json!({ "relations": relations })).await;
+    office.text("create_relations", json!({ "relations": relations })).await;
     assert!(std::fs::read_to_string(&file).unwrap().contains("routes calls"));
     // What it wrote is there for its next run.
-    stage.handle().restart("memory").unwrap();
-    stage.handle().settled("memory").await.unwrap();
-    let graph = stage.call("read_graph", json!({})).await;
+    office.handle().restart("memory").unwrap();
+    office.handle().settled("memory").await.unwrap();
+    let graph = office.call("read_graph", json!({})).await;
     let graph: Value = serde_json::from_str(&graph.text()).unwrap();
     assert_eq!(graph["entities"].as_array().unwrap().len(), 2);
     assert_eq!(graph["relations"][0]["relationType"], "connects to");
-    let found = stage.text("search_nodes", json!({"query": "routes"})).await;
+    let found = office.text("search_nodes", json!({"query": "routes"})).await;
     assert!(found.contains("hub") && !found.contains("runs servers"), "{found}");
-    stage.end().await;
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_time_server_knows_time_zones() {
-    let stage = Stage::new(&json!({ "time": peers::time() })).await;
-    assert_eq!(stage.names().await, ["convert_time", "get_current_time"]);
+    let office = TestOffice::new(&json!({ "time": peers::time() })).await;
+    assert_eq!(office.names().await, ["convert_time", "get_current_time"]);
     let arguments = json!({"source_timezone": "Asia/Tokyo", "time": "12:30", "target_timezone": "Asia/Kolkata"});
-    let converted: Value = serde_json::from_str(&stage.text("convert_time", arguments).await).unwrap();
+    let converted: Value = serde_json::from_str(&office.text("convert_time", arguments).await).unwrap();
     assert_eq!(converted["time_difference"], "-3.5h");
     assert!(converted["target"]["datetime"].as_str().unwrap().contains("T09:00:00"), "{converted}");
-    failed(&stage.call("get_current_time", json!({"timezone": "Mars/Olympus"})).await, "time", "timezone");
-    failed(&stage.call("convert_time", json!({"time": "12:30"})).await, "time", "required");
-    stage.end().await;
+    failed(&office.call("get_current_time", json!({"timezone": "Mars/Olympus"})).await, "time", "timezone");
+    failed(&office.call("convert_time", json!({"time": "12:30"})).await, "time", "required");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_git_server_works_on_a_repository() {
     let Some(dir) = peers::repository() else { return };
     let repository = dir.path();
-    let stage = Stage::new(&json!({ "git": peers::git(repository) })).await;
-    let status = stage.text("git_status", json!({"repo_path": repository})).await;
+    let office = TestOffice::new(&json!({ "git": peers::git(repository) })).await;
+    let status = office.text("git_status", json!({"repo_path": repository})).await;
     assert!(status.contains("Untracked files") && status.contains("new.txt"), "{status}");
-    stage.text("git_add", json!({"repo_path": repository, "files": ["new.txt"]})).await;
-    let staged = stage.text("git_diff_staged", json!({"repo_path": repository})).await;
+    office.text("git_add", json!({"repo_path": repository, "files": ["new.txt"]})).await;
+    let staged = office.text("git_diff_staged", json!({"repo_path": repository})).await;
     assert!(staged.contains("+new"), "{staged}");
-    let log = stage.text("git_log", json!({"repo_path": repository})).await;
+    let log = office.text("git_log", json!({"repo_path": repository})).await;
     assert!(log.contains("Keep a file"), "{log}");
     let elsewhere = tempfile::tempdir().unwrap();
-    failed(&stage.call("git_status", json!({"repo_path": elsewhere.path()})).await, "git", "outside");
-    stage.end().await;
+    failed(&office.call("git_status", json!({"repo_path": elsewhere.path()})).await, "git", "outside");
+    office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,15 +113,15 @@ async fn the_fetch_server_reads_a_page_where_it_may() {
     let serving = tokio::spawn(async move { axum::serve(listener, site).await });
 
     let servers = json!({"near": peers::fetch(&["--allow-private-ips"]), "far": peers::fetch(&[])});
-    let stage = Stage::new(&servers).await;
-    assert_eq!(stage.names().await, ["far_fetch", "near_fetch"], "two servers with a tool of the same name");
-    let text = stage.text("near_fetch", json!({"url": url})).await;
+    let office = TestOffice::new(&servers).await;
+    assert_eq!(office.names().await, ["far_fetch", "near_fetch"], "two servers with a tool of the same name");
+    let text = office.text("near_fetch", json!({"url": url})).await;
     assert!(text.contains("Opening hours") && text.contains("**desk** opens at nine"), "{text}");
-    let raw = stage.text("near_fetch", json!({"url": url, "raw": true})).await;
+    let raw = office.text("near_fetch", json!({"url": url, "raw": true})).await;
     assert!(raw.contains("<b>desk</b>"), "{raw}");
-    failed(&stage.call("near_fetch", json!({"url": format!("{url}/private")})).await, "near", "robots.txt");
-    failed(&stage.call("near_fetch", json!({"url": format!("{url}/none")})).await, "near", "404");
-    failed(&stage.call("far_fetch", json!({"url": url})).await, "far", "not a public address");
-    stage.end().await;
+    failed(&office.call("near_fetch", json!({"url": format!("{url}/private")})).await, "near", "robots.txt");
+    failed(&office.call("near_fetch", json!({"url": format!("{url}/none")})).await, "near", "404");
+    failed(&office.call("far_fetch", json!({"url": url})).await, "far", "not a public address");
+    office.end().await;
     serving.abort();
 }

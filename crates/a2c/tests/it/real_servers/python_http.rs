@@ -4,7 +4,7 @@ use a2c_protocol::ErrorCode;
 use serde_json::json;
 
 use super::peers;
-use crate::in_process::{Stage, told_of_tools, until};
+use crate::in_process::{TestOffice, told_of_tools, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_streamable_http() {
@@ -18,23 +18,23 @@ async fn over_legacy_sse() {
 
 async fn over(transport: &str, kind: &str) {
     let server = peers::fastmcp_over(transport);
-    let stage = Stage::new(&json!({ "python": peers::at(kind, server.address()) })).await;
-    assert_eq!(stage.names().await, ["fail", "grow", "picture", "repeat", "steps"]);
-    assert_eq!(stage.text("repeat", json!({"text": "née ", "times": 3})).await, "née née née ");
-    let long = stage.text("repeat", json!({"text": "0123456789", "times": 100_000})).await;
+    let office = TestOffice::new(&json!({ "python": peers::at(kind, server.address()) })).await;
+    assert_eq!(office.names().await, ["fail", "grow", "picture", "repeat", "steps"]);
+    assert_eq!(office.text("repeat", json!({"text": "née ", "times": 3})).await, "née née née ");
+    let long = office.text("repeat", json!({"text": "0123456789", "times": 100_000})).await;
     assert_eq!(long, "0123456789".repeat(100_000));
-    let picture = json!(stage.call("picture", json!({"size": 1000})).await);
+    let picture = json!(office.call("picture", json!({"size": 1000})).await);
     assert_eq!(picture["content"][0]["mimeType"], "image/png");
-    let failed = stage.call("fail", json!({"text": "no luck"})).await;
+    let failed = office.call("fail", json!({"text": "no luck"})).await;
     assert_eq!(failed.error_code(), Some(ErrorCode::ToolFailed));
     assert!(failed.text().contains("no luck"), "{}", failed.text());
-    stage.text("steps", json!({"count": 4})).await;
-    until("progress", || stage.status("python").progress == 4).await;
+    office.text("steps", json!({"count": 4})).await;
+    until("progress", || office.status("python").progress == 4).await;
 
-    let mut news = stage.agent.subscribe();
-    stage.text("grow", json!({"name": "grown"})).await;
+    let mut news = office.agent.subscribe();
+    office.text("grow", json!({"name": "grown"})).await;
     told_of_tools(&mut news).await;
-    assert!(stage.names().await.contains(&"grown".to_owned()));
-    assert_eq!(stage.text("grown", json!({})).await, "grown");
-    stage.end().await;
+    assert!(office.names().await.contains(&"grown".to_owned()));
+    assert_eq!(office.text("grown", json!({})).await, "grown");
+    office.end().await;
 }

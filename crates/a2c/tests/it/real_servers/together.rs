@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::peers;
-use crate::in_process::{Stage, sample};
+use crate::in_process::{TestOffice, sample};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_at_once() {
@@ -26,11 +26,11 @@ async fn all_at_once() {
     if let Some(repository) = &repository {
         servers["git"] = peers::git(repository.path());
     }
-    let stage = Stage::new(&servers).await;
-    for (name, state) in stage.computer.servers() {
+    let office = TestOffice::new(&servers).await;
+    for (name, state) in office.computer.servers() {
         assert_eq!(state.to_string(), "ready", "{name}");
     }
-    let names = stage.names().await;
+    let names = office.names().await;
     let legal = |name: &String| {
         (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     };
@@ -45,7 +45,7 @@ async fn all_at_once() {
         ("sample_echo", json!({"text": "d"}), "d"),
         ("repeat", json!({"text": "e", "times": 2}), "ee"),
     ] {
-        assert_eq!(stage.text(tool, arguments).await, answer, "{tool}");
+        assert_eq!(office.text(tool, arguments).await, answer, "{tool}");
     }
     // Many calls to all of them at the same time.
     let calls: Vec<_> = (0..20)
@@ -62,7 +62,7 @@ async fn all_at_once() {
                 ("add", json!({"a": n, "b": 1})),
             ]
         })
-        .map(|(tool, arguments): (&str, Value)| (tool, stage.start_call(tool, arguments, crate::in_process::PATIENCE)))
+        .map(|(tool, arguments): (&str, Value)| (tool, office.start_call(tool, arguments, a2c_testbed::PATIENCE)))
         .collect();
     for (tool, call) in calls {
         let result = call.await.unwrap();
@@ -71,5 +71,5 @@ async fn all_at_once() {
     for n in 0..20 {
         assert_eq!(std::fs::read_to_string(root.join(format!("{n}.txt"))).unwrap(), n.to_string());
     }
-    stage.end().await;
+    office.end().await;
 }
