@@ -1,6 +1,4 @@
-//! Any text of a member is a packet that the hub can pass on with the right name in it, or is refused.
+//! See `a2c_fuzz::hub_packets`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &str| a2c_hub::fuzzing::decode(text));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| a2c_fuzz::hub_packets(bytes));

@@ -1,7 +1,11 @@
 //! Automation: the same commands for people and for CI.
 
 mod bench;
+mod ci;
 mod deny;
+mod examples;
+mod features;
+mod fuzz;
 mod layers;
 mod metadata;
 
@@ -13,12 +17,14 @@ cargo xtask COMMAND
 
   test [ARGS]   Set up the Python and Node environments of the tests, then run all tests.
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
-  ci            What CI runs: formatting, clippy, documentation, tests.
+  ci            What CI runs: all of this but benchmarks and libFuzzer, formatting, clippy, documentation.
   layers [CRATES]
                 Check that crates depend only downwards, as docs/ARCHITECTURE.md says, and that the
                 modules of a crate form no circle. With names: show the circles of these crates.
   deny          Check licences, unwanted crates and sources of all dependencies, as deny.toml rules.
   typos         Look for misspelt words.
+  features      Check every crate with every combination of its features.
+  examples      Run every example of every crate; every library has a README and an example.
   bench computer [overhead] [crowd] [tools]
                 A call through everything against a plain MCP client (also as `bench calls`), fifty
                 MCP servers of which fifteen misbehave, and two thousand tools.
@@ -28,7 +34,9 @@ cargo xtask COMMAND
   bench hub [--quick] [--only NAME] [--servers NAMES] [--chaos [SECONDS]]
                 The hub under load against the Python SDK's server and two bare relays; `--help`
                 says more. A2C_BIN names another a2c than the one that is built for this.
-  fuzz SECONDS  Run every fuzz target for so long (needs cargo-fuzz).";
+  fuzz SECONDS [TARGETS]
+                Give libFuzzer every target, or these, for so long each (needs cargo-fuzz). The tests
+                of a2c-fuzz try all of them for some seconds without it.";
 
 /// A step that failed; it has said why.
 struct Failed;
@@ -41,13 +49,15 @@ fn main() -> ExitCode {
     };
     let outcome = match (command, rest) {
         ("test", rest) => test(rest),
-        ("ci", []) => ci(),
+        ("ci", []) => ci::ci(),
         ("layers", []) => layers::check(),
         ("layers", names) => layers::show(names),
         ("deny", []) => deny::check(),
         ("typos", []) => typos(),
+        ("features", []) => features::check(),
+        ("examples", []) => examples::run(),
         ("bench", [name, rest @ ..]) => bench::run(name, rest),
-        ("fuzz", [seconds]) => fuzz(seconds),
+        ("fuzz", [seconds, targets @ ..]) => fuzz::run(seconds, targets),
         _ => {
             eprintln!("{HELP}");
             return if matches!(command, "help" | "--help" | "-h") { ExitCode::SUCCESS } else { ExitCode::from(2) };
@@ -74,42 +84,11 @@ fn test(args: &[String]) -> Result<(), Failed> {
     run("cargo", runner.iter().copied().chain(args.iter().map(String::as_str)))
 }
 
-fn ci() -> Result<(), Failed> {
-    run("cargo", ["fmt", "--all", "--check"])?;
-    layers::check()?;
-    deny::check()?;
-    typos()?;
-    run("cargo", ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    step("cargo doc");
-    checked(
-        cargo()
-            .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
-            .env("RUSTDOCFLAGS", "-D warnings"),
-    )?;
-    test(&[])
-}
-
 /// The program is one of the Python environment, so that everybody has the same.
 fn typos() -> Result<(), Failed> {
     let program = a2c_testbed::python_program("typos");
     step("typos");
     checked(Command::new(program).current_dir(a2c_testbed::workspace_root()))
-}
-
-fn fuzz(seconds: &str) -> Result<(), Failed> {
-    for target in ["window_uri", "dpe_uri", "request_decoders"] {
-        step(&format!("fuzzing {target}"));
-        let limit = format!("-max_total_time={seconds}");
-        // The fuzzer needs unstable compiler flags; this takes them from a stable toolchain.
-        let fuzz = a2c_testbed::workspace_root().join("fuzz");
-        checked(
-            cargo()
-                .args(["fuzz", "run", "--fuzz-dir", ".", target, "--", &limit])
-                .env("RUSTC_BOOTSTRAP", "1")
-                .current_dir(fuzz),
-        )?;
-    }
-    Ok(())
 }
 
 fn has_nextest() -> bool {

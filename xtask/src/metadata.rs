@@ -1,6 +1,6 @@
 //! The crates of the workspace, as cargo knows them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -10,10 +10,16 @@ use crate::{Failed, cargo};
 #[derive(Debug, Clone)]
 pub(crate) struct Crate {
     pub(crate) name: String,
+    pub(crate) folder: PathBuf,
     /// Whether the crate is meant for a registry.
     pub(crate) published: bool,
+    pub(crate) has_library: bool,
     /// The files that `lib` and `bin` targets begin with.
     pub(crate) roots: Vec<PathBuf>,
+    /// The names of its examples.
+    pub(crate) examples: Vec<String>,
+    /// The names of its features, `default` left out.
+    pub(crate) features: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -60,13 +66,19 @@ pub(crate) fn text(value: &Value) -> &str {
 
 impl Crate {
     fn read(package: &Value) -> Crate {
+        let manifest = Path::new(text(&package["manifest_path"]));
         let targets = |kind: &'static str| {
             list(&package["targets"]).filter(move |target| list(&target["kind"]).any(|is| text(is) == kind))
         };
+        let features = package["features"].as_object().into_iter().flat_map(|features| features.keys());
         Crate {
             name: text(&package["name"]).to_owned(),
+            folder: manifest.parent().unwrap_or(manifest).to_owned(),
             published: package["publish"].is_null(),
+            has_library: targets("lib").next().is_some(),
             roots: targets("lib").chain(targets("bin")).map(|target| text(&target["src_path"]).into()).collect(),
+            examples: targets("example").map(|target| text(&target["name"]).to_owned()).collect(),
+            features: features.filter(|name| *name != "default").cloned().collect(),
             dependencies: list(&package["dependencies"])
                 .filter(|dependency| dependency["path"].is_string())
                 .map(|dependency| Dependency {

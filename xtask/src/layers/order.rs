@@ -83,8 +83,12 @@ mod tests {
         let dev = tests_use.iter().map(|name| Dependency { name: (*name).to_owned(), dev: true });
         Crate {
             name: name.to_owned(),
+            folder: format!("/{name}").into(),
             published: name != "testbed",
+            has_library: true,
             roots: Vec::new(),
+            examples: Vec::new(),
+            features: Vec::new(),
             dependencies: normal.chain(dev).collect(),
         }
     }
