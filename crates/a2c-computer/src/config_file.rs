@@ -13,7 +13,7 @@ use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Mutex;
 
 use crate::config::{
-    Change, ComputerConfig, ConfigError, Difference, Edit, EditError, Language, ServerChange, edit, save,
+    Change, ComputerConfig, ConfigError, Difference, Edit, EditError, Format, ServerChange, edit, save,
 };
 use crate::handle::{ComputerHandle, OperateError};
 
@@ -136,7 +136,7 @@ impl ConfigFile {
             match file.servers.get(&running.name) {
                 // What the file says already is left in the owner's words.
                 Some(server) if server.disabled == disabled => None,
-                Some(_) => Some(Edit::Switch { server: running.name.clone(), disabled }),
+                Some(_) => Some(Edit::SetDisabled { server: running.name.clone(), disabled }),
                 None => Some(Edit::Set(Box::new(McpServerConfig { disabled, ..running.clone() }))),
             }
         })
@@ -150,7 +150,7 @@ impl ConfigFile {
 
     async fn edit(&self, change: impl FnOnce(&ComputerConfig) -> Option<Edit>) -> Result<(), SaveError> {
         let path = self.path.clone();
-        if Language::of(&path) == Language::Toml {
+        if Format::of(&path) == Format::Toml {
             return Err(SaveError::Toml { path });
         }
         let mut known = self.known.lock().await;

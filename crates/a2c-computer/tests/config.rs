@@ -182,9 +182,9 @@ fn a_key_twice_is_an_error() {
 #[test]
 fn values_are_told_what_they_should_be() {
     wrong(&with("\"disabled\": 3"), 3, "servers.a.disabled", &["is a number", "true or false"]);
-    wrong(&with("\"disabled\": \"s3cret\""), 3, "servers.a.disabled", &["is a text"]);
+    wrong(&with("\"disabled\": \"s3cret\""), 3, "servers.a.disabled", &["is a string"]);
     wrong(&with("\"forbidden_tools\": \"t\""), 3, "servers.a.forbidden_tools", &["list"]);
-    wrong(&with("\"forbidden_tools\": [\"t\", 1]"), 3, "servers.a.forbidden_tools[1]", &["text, in quotes"]);
+    wrong(&with("\"forbidden_tools\": [\"t\", 1]"), 3, "servers.a.forbidden_tools[1]", &["string, in quotes"]);
     wrong(&with("\"name\": \"b\""), 3, "servers.a.name", &["`b`", "`a`"]);
     if !cfg!(feature = "vrl") {
         wrong(&with("\"vrl\": \".\""), 3, "servers.a.vrl", &["does not run VRL", "--features vrl"]);
@@ -236,7 +236,7 @@ fn parameters_are_checked() {
         &parameters("stdio", "\"command\": \"x\", \"env\": {\"A=B\": \"s3cret\"}"),
         2,
         &at("env.\"A=B\""),
-        &["no name"],
+        &["not a name"],
     );
     wrong(&parameters("sse", "\"url\": \"s3cret.org/mcp\""), 2, &at("url"), &["https://example.org/mcp"]);
     wrong(&parameters("streamable", "\"headers\": {}"), 2, &at("url"), &["missing"]);
@@ -244,7 +244,7 @@ fn parameters_are_checked() {
         &parameters("sse", "\"url\": \"http://h\", \"headers\": {\"a b\": \"s3cret\"}"),
         2,
         &at("headers.\"a b\""),
-        &["no name"],
+        &["not a name"],
     );
     wrong(
         &parameters("sse", "\"url\": \"http://h\", \"headers\": {\"a\": \"s3cret\\n\"}"),
@@ -309,7 +309,7 @@ fn inputs_are_checked() {
         "inputs[0].pasword",
         &["`password`"],
     );
-    wrong(&inputs("{\"type\": \"promptString\", \"id\": \"k\", \"default\": 1}"), 2, "inputs[0].default", &["text"]);
+    wrong(&inputs("{\"type\": \"promptString\", \"id\": \"k\", \"default\": 1}"), 2, "inputs[0].default", &["string"]);
     wrong(&inputs("{\"type\": \"pickString\", \"id\": \"k\"}"), 2, "inputs[0].options", &["missing"]);
     wrong(&inputs("{\"type\": \"pickString\", \"id\": \"k\", \"options\": []}"), 2, "inputs[0].options", &["empty"]);
     wrong(
@@ -340,7 +340,7 @@ fn all_problems_of_a_file_are_told_at_once_one_line_each() {
         format!("{file}:4:22: servers.a.command: is empty: name the program to run"),
         format!("{file}:4:38: servers.a.disabled: is a number: write true or false, without quotes"),
         format!(
-            "{file}:5:18: servers.b.url: is no address of an MCP server: write one such as \"https://example.org/mcp\""
+            "{file}:5:18: servers.b.url: is not the address of an MCP server: write one such as \"https://example.org/mcp\""
         ),
         format!("{file}:6:27: servers.b.tool_meta.t.autoapply: unknown key: did you mean `auto_apply`?"),
         format!("{file}:8:3: input: unknown key: did you mean `inputs`?"),

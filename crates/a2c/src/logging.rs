@@ -6,7 +6,6 @@ use std::io::IsTerminal as _;
 use anyhow::{Context as _, Result, bail};
 use clap::builder::{OsStr, Resettable};
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
 
@@ -30,8 +29,7 @@ fn unless_empty(variable: &'static str) -> Resettable<OsStr> {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// Lines for people; coloured on a terminal.
     #[default]
@@ -73,6 +71,9 @@ impl LogArgs {
 }
 
 impl LogFormat {
+    /// Their names in a file and in messages.
+    pub(crate) const NAMES: [(&str, Self); 2] = [("text", Self::Text), ("json", Self::Json)];
+
     /// Whether standard error is for machines and the end of the program has to be told as they expect it.
     pub(crate) fn tells_machines(self) -> bool {
         self == Self::Json && tracing::enabled!(tracing::Level::ERROR)
@@ -81,10 +82,7 @@ impl LogFormat {
 
 impl fmt::Display for LogFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Text => "text",
-            Self::Json => "json",
-        })
+        f.write_str(Self::NAMES.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name))
     }
 }
 

@@ -45,23 +45,9 @@ impl Environment {
     }
 }
 
-/// The environment variable of an input: `api-key` is looked for in `A2C_INPUT_API_KEY`.
-pub(crate) fn variable_of(id: &str) -> String {
-    let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-    format!("A2C_INPUT_{id}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_variables_are_legal() {
-        for (id, variable) in [("key", "KEY"), ("api-key", "API_KEY"), ("a.b c", "A_B_C"), ("schlüssel2", "SCHL_SSEL2")]
-        {
-            assert_eq!(variable_of(id), format!("A2C_INPUT_{variable}"));
-        }
-    }
 
     #[test]
     fn names_that_cannot_be_are_not_set() {

@@ -33,7 +33,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2c_protocol::config::{Input, McpServerConfig};
 
 pub use environment::Environment;
-pub(crate) use environment::variable_of;
 pub(crate) use error::Unresolved;
 pub(crate) use filled::Filled;
 pub use keeping::KeepError;

@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::command::{CommandError, Recipe};
-use super::environment::variable_of;
 use super::error::Unresolved;
 use super::question::InputQuestion;
 use super::{InputValue, Inputs};
+use crate::config::input_variable;
 
 /// How long what a program printed is good for other servers.
 const PRINTED_FOR: Duration = Duration::from_secs(300);
@@ -108,7 +108,7 @@ impl Inputs {
         if let Some(value) = self.state().set.get(id) {
             return Some((value.clone(), "run time"));
         }
-        self.0.sources.environment.get(&variable_of(id)).map(|value| (value.into(), "the environment"))
+        self.0.sources.environment.get(&input_variable(id)).map(|value| (value.into(), "the environment"))
     }
 
     /// What the program prints, now or a short while ago.
@@ -163,7 +163,7 @@ impl Inputs {
             let printed = found.printed.as_ref().and_then(|printed| printed.outcome.as_ref().ok());
             values.extend(found.answer.iter().flatten().chain(printed).flat_map(InputValue::texts));
         }
-        values.extend(state.declared.keys().filter_map(|id| self.0.sources.environment.get(&variable_of(id))));
+        values.extend(state.declared.keys().filter_map(|id| self.0.sources.environment.get(&input_variable(id))));
         Redactor::new(values)
     }
 
@@ -174,7 +174,7 @@ impl Inputs {
             Input::PickString { description, .. } | Input::Command { description, .. } => (description, false),
         };
         let id = input.id();
-        let mut ways = vec![format!("set the environment variable {}", variable_of(id))];
+        let mut ways = vec![format!("set the environment variable {}", input_variable(id))];
         if password && self.0.sources.keyring.is_some() {
             ways.push(format!("keep it in the keyring with `a2c computer secret set {id}`"));
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use a2c_computer::config::import::{Imported, LiteralSecrets, Present, import};
-use a2c_computer::config::{ComputerConfig, Language, document, edit, save};
+use a2c_computer::config::{ComputerConfig, Format, document, edit, save};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
 /// Adds what was imported to a configuration file.
 fn merge(imported: &mut Imported, into: &Path, present: Present) -> Result<()> {
     let name = into.display();
-    if Language::of(into) == Language::Toml {
+    if Format::of(into) == Format::Toml {
         bail!("{name}: only JSON files can be added to; leave --into out and copy what is printed");
     }
     let (text, existing) = match std::fs::read_to_string(into) {

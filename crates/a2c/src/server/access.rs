@@ -80,7 +80,7 @@ pub(crate) fn kind(settings: &Settings) -> Result<Option<AuthKind>, Problem> {
         (true, true) => {
             let tokens = auth.tokens.iter().map(|(_, source)| source.setting());
             let secret = auth.jwt_secret.iter().map(|source| source.setting().to_owned());
-            let public = names::as_given(PUBLIC_KEY, settings.ledger.origin(PUBLIC_KEY));
+            let public = names::as_given(PUBLIC_KEY, settings.overview.origin(PUBLIC_KEY));
             let public = (!auth.jwt_public_keys.is_empty()).then_some(public);
             let keys: Vec<String> = secret.chain(public).collect();
             Err(Problem::WhichAuth { tokens: tokens.collect::<Vec<_>>().join(", "), keys: keys.join(", ") })

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use a2c_agent::Secret;
+use a2c_settings::Origin;
 use clap::builder::BoolishValueParser;
 use clap::error::Error;
 use clap::parser::ValueSource;
@@ -12,7 +13,6 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::environment::{self, Said, WrongVariable};
 use super::help;
-use super::origin::Origin;
 use super::value::{
     AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone, listen_address,
 };

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use a2c_settings::{Overview, Row};
+
 use super::access;
-use super::origin::{Entry, NOT_SET};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::settings::Settings;
@@ -31,18 +32,18 @@ pub(crate) fn show_problems(problems: &[Problem]) -> ExitCode {
 }
 
 fn rows(settings: &Settings) -> Vec<Vec<String>> {
-    let row = |entry: &Entry| vec![entry.name.to_owned(), shown(settings, entry), entry.origin.to_string()];
-    settings.ledger.entries().iter().map(row).collect()
+    let row = |row: &Row| vec![row.name.to_owned(), shown(settings, row), row.origin.to_string()];
+    settings.overview.rows().iter().map(row).collect()
 }
 
-/// Which kind of authentication it is need not be said by anybody.
-fn shown(settings: &Settings, entry: &Entry) -> String {
-    if entry.name != "auth.kind" || entry.shown != NOT_SET {
-        return entry.shown.clone();
+/// The value of a row; the kind of authentication may follow from other settings.
+fn shown(settings: &Settings, row: &Row) -> String {
+    if row.name != "auth.kind" || row.shown != Overview::NOT_SET {
+        return row.shown.clone();
     }
     match access::kind(settings) {
         Ok(Some(kind)) => format!("{kind} (from what else is set)"),
         Ok(None) => "token (made up at the start)".to_owned(),
-        Err(_) => NOT_SET.to_owned(),
+        Err(_) => Overview::NOT_SET.to_owned(),
     }
 }

@@ -8,13 +8,13 @@ use std::env::var_os;
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 
+use a2c_settings::Origin;
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, Error, FromArgMatches as _};
 
 use super::args::Flags;
-use super::origin::Origin;
 
 /// A variable that cannot be used.
 #[derive(Debug, Clone)]

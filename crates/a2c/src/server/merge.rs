@@ -1,23 +1,22 @@
 //! Flag beats environment beats file beats default.
 //!
-//! [`Settings::merge`] decides and does nothing else: it reads no file and no environment. What it decided, and why, is in
-//! the ledger.
+//! [`Settings::merge`] only decides: it reads no file and no environment. The overview lists each decision and its origin.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use a2c_agent::Secret;
 use a2c_hub::{Limits, Rate};
+use a2c_settings::{Layers, Origin, Overview, Setting};
 
 use super::args::Given;
 use super::file::{self, FileSettings};
 use super::names;
-use super::origin::{Ledger, NOT_SET, Origin, strongest};
 use super::problem::Problem;
-use super::secret::{HeaderText, SecretSource, Surroundings};
+use super::secret::{HeaderText, SecretSource, SecretVariables};
 use super::settings::{AuthSettings, Settings, TlsSettings, TraceSettings};
 use super::value::{
-    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, OneOrMore, Ratio, Seconds, SecondsOrNone,
+    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone,
 };
 use crate::logging::LogFormat;
 
@@ -26,19 +25,19 @@ const TLS_RELOAD: u64 = 60;
 
 impl Settings {
     /// Flag beats environment beats file beats default.
-    pub(crate) fn merge(given: &Given, surroundings: &Surroundings, file: FileSettings) -> Self {
+    pub(crate) fn merge(given: &Given, variables: &SecretVariables, file: FileSettings) -> Self {
         let wrong = given.wrong.iter().map(|wrong| Problem::Variable(wrong.variable.clone(), wrong.why.clone()));
-        Merge { given, surroundings, ledger: Ledger::default(), problems: wrong.collect(), unusable: Vec::new() }
+        Merge { given, variables, overview: Overview::default(), problems: wrong.collect(), unusable: Vec::new() }
             .all(file)
     }
 }
 
 struct Merge<'a> {
     given: &'a Given,
-    surroundings: &'a Surroundings,
-    ledger: Ledger,
+    variables: &'a SecretVariables,
+    overview: Overview,
     problems: Vec<Problem>,
-    /// What was said in vain, and where.
+    /// Settings whose value cannot be used, and where that value comes from.
     unusable: Vec<(String, Origin)>,
 }
 
@@ -48,8 +47,8 @@ impl Merge<'_> {
         let defaults = a2c_hub::HubConfig::on(([127, 0, 0, 1], 7420).into());
         let listen = self.pick("listen", flags.listen, file.listen, defaults.listen);
         let show = |hosts: &Vec<String>| hosts.join(", ");
-        let hosts = self.given_as("allow_hosts", flags.allow_host.clone());
-        let allow_hosts = self.ledger.pick_if_set("allow_hosts", hosts, file.allow_hosts, show).unwrap_or_default();
+        let hosts = self.layers("allow_hosts", flags.allow_host.clone(), file.allow_hosts);
+        let allow_hosts = self.overview.pick_if_set("allow_hosts", hosts, show).unwrap_or_default();
         let second = |time: Duration| seconds::<1, 3600>(time.as_secs());
         let interval = self.pick::<Seconds>(
             "ping_interval",
@@ -74,10 +73,10 @@ impl Merge<'_> {
         self.pick("log.level", log, file.log.level, "info".to_owned());
         self.pick("log.format", format, file.log.format, LogFormat::Text);
         for wrong in &self.given.wrong {
-            self.ledger.mark_unusable(names::row(names::key_of_flag(&wrong.flag)), Origin::Environment);
+            self.overview.mark_unusable(names::row(names::key_of_flag(&wrong.flag)), Origin::Environment);
         }
         for (name, origin) in &self.unusable {
-            self.ledger.mark_unusable(names::row(name), *origin);
+            self.overview.mark_unusable(names::row(name), *origin);
         }
         Settings {
             listen,
@@ -93,46 +92,45 @@ impl Merge<'_> {
             audit_values: values,
             traces,
             admin,
-            ledger: self.ledger,
+            overview: self.overview,
             problems: self.problems,
         }
     }
 
     fn auth(&mut self, file: file::Auth) -> AuthSettings {
         let flags = &self.given.flags;
-        let kind = self.given_as("auth.kind", flags.auth);
-        let kind = self.ledger.pick_if_set("auth.kind", kind, file.kind, ToString::to_string);
+        let kind = self.layers("auth.kind", flags.auth, file.kind);
+        let kind = self.overview.pick_if_set("auth.kind", kind, ToString::to_string);
 
-        let literal = self.given_as("auth.token", flags.token.clone());
-        let path = self.given_as("auth.token_file", flags.token_file.clone());
-        let (tokens, origin) = match self.secret("auth.token", literal, path, (None, None)) {
-            // Somebody who starts the hub with another token means that one.
-            Some((token, origin)) => (vec![(None, token)], origin),
+        let literal = self.layers("auth.token", flags.token.clone(), None);
+        let path = self.layers("auth.token_file", flags.token_file.clone(), None);
+        let (tokens, origin) = match self.secret("auth.token", literal, path) {
+            // A token from a flag or the environment replaces all tokens of the file.
+            Some(Setting { value, origin }) => (vec![(None, value)], origin),
             None => (self.tokens_of(file.token, file.token_file, file.tokens), Origin::File),
         };
         let all: Vec<String> = tokens.iter().map(|(label, token)| shown_token(label.as_deref(), token)).collect();
         match &*all {
-            [] => self.ledger.note("auth.tokens", NOT_SET.to_owned(), Origin::Default),
-            _ => self.ledger.note("auth.tokens", all.join(", "), origin),
+            [] => self.overview.add("auth.tokens", Overview::NOT_SET.to_owned(), Origin::Default),
+            _ => self.overview.add("auth.tokens", all.join(", "), origin),
         }
 
-        let literal = self.surroundings.jwt_secret.clone().map(|secret| (secret, Origin::Environment));
-        let path = self.given_as("auth.jwt_secret_file", flags.jwt_secret_file.clone());
-        let jwt_secret = self.secret("auth.jwt_secret", literal, path, (None, file.jwt_secret_file));
-        self.note_secret("auth.jwt_secret_file", jwt_secret.as_ref());
-        let keys = self.given_as("auth.jwt_public_key", flags.jwt_public_key.clone());
+        let literal = Layers { environment: self.variables.jwt_secret.clone(), ..Layers::default() };
+        let path = self.layers("auth.jwt_secret_file", flags.jwt_secret_file.clone(), file.jwt_secret_file);
+        let jwt_secret = self.secret("auth.jwt_secret", literal, path);
+        self.add_secret("auth.jwt_secret_file", jwt_secret.as_ref());
+        let keys = self.layers("auth.jwt_public_key", flags.jwt_public_key.clone(), file.jwt_public_key);
         let show = |paths: &Vec<PathBuf>| paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
-        let of_file = file.jwt_public_key.map(OneOrMore::into_list);
-        let jwt_public_keys = self.ledger.pick_if_set("auth.jwt_public_key", keys, of_file, show).unwrap_or_default();
-        let issuer = self.given_as("auth.jwt_issuer", flags.jwt_issuer.clone());
-        let jwt_issuer = self.ledger.pick_if_set("auth.jwt_issuer", issuer, file.jwt_issuer, Clone::clone);
-        let audience = self.given_as("auth.jwt_audience", flags.jwt_audience.clone());
-        let jwt_audience = self.ledger.pick_if_set("auth.jwt_audience", audience, file.jwt_audience, Clone::clone);
+        let jwt_public_keys = self.overview.pick_if_set("auth.jwt_public_key", keys, show).unwrap_or_default();
+        let issuer = self.layers("auth.jwt_issuer", flags.jwt_issuer.clone(), file.jwt_issuer);
+        let jwt_issuer = self.overview.pick_if_set("auth.jwt_issuer", issuer, Clone::clone);
+        let audience = self.layers("auth.jwt_audience", flags.jwt_audience.clone(), file.jwt_audience);
+        let jwt_audience = self.overview.pick_if_set("auth.jwt_audience", audience, Clone::clone);
         let leeway = self.pick::<SecondsOrNone>("auth.jwt_leeway", flags.jwt_leeway, file.jwt_leeway, seconds(0));
         AuthSettings {
             kind,
             tokens,
-            jwt_secret: jwt_secret.map(|(secret, _)| secret),
+            jwt_secret: jwt_secret.map(|secret| secret.value),
             jwt_public_keys,
             jwt_issuer,
             jwt_audience,
@@ -146,17 +144,16 @@ impl Merge<'_> {
         token_file: Option<PathBuf>,
         more: Vec<file::Token>,
     ) -> Vec<(Option<String>, SecretSource)> {
-        let first = self.secret("auth.token", None, None, (token, token_file)).map(|(token, _)| (None, token));
+        let first = self.secret("auth.token", in_file(token), in_file(token_file)).map(|token| (None, token.value));
         let mut tokens: Vec<_> = first.into_iter().collect();
         for (index, entry) in more.into_iter().enumerate() {
-            let number = index + 1;
             let place = match &entry.label {
-                Some(label) => format!("auth.tokens[{number}] '{label}'"),
-                None => format!("auth.tokens[{number}]"),
+                Some(label) => format!("auth.tokens[{index}] '{label}'"),
+                None => format!("auth.tokens[{index}]"),
             };
             let is_empty = entry.token.is_none() && entry.token_file.is_none();
-            match self.secret(&format!("{place}: token"), None, None, (entry.token, entry.token_file)) {
-                Some((token, _)) => tokens.push((entry.label, token)),
+            match self.secret(&format!("{place}: token"), in_file(entry.token), in_file(entry.token_file)) {
+                Some(token) => tokens.push((entry.label, token.value)),
                 None if is_empty => self.problems.push(Problem::Needs(place, "token or token_file")),
                 None => {}
             }
@@ -221,12 +218,12 @@ impl Merge<'_> {
 
     fn traces(&mut self, file: file::Traces) -> TraceSettings {
         let flags = &self.given.flags;
-        let endpoint = self.given_as("traces.endpoint", flags.otlp_endpoint.clone());
-        let endpoint = self.ledger.pick_if_set("traces.endpoint", endpoint, file.endpoint, |url| shown_url(url));
+        let endpoint = self.layers("traces.endpoint", flags.otlp_endpoint.clone(), file.endpoint);
+        let endpoint = self.overview.pick_if_set("traces.endpoint", endpoint, |url| shown_url(url));
         let of_file: Vec<_> = file.headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
-        let surroundings = self.surroundings;
-        let given = match surroundings.otlp_headers.as_ref().map(HeaderText::headers) {
-            Some(Some(headers)) => Some((headers, Origin::Environment)),
+        let variables = self.variables;
+        let environment = match variables.otlp_headers.as_ref().map(HeaderText::headers) {
+            Some(Some(headers)) => Some(headers),
             Some(None) => {
                 self.problems.push(Problem::Header("A2C_OTLP_HEADERS"));
                 self.unusable.push(("traces.headers".to_owned(), Origin::Environment));
@@ -238,65 +235,72 @@ impl Merge<'_> {
         let show = |headers: &Vec<(String, Secret)>| {
             headers.iter().map(|(name, _)| format!("{name}=***")).collect::<Vec<_>>().join(", ")
         };
-        let headers = self.ledger.pick_if_set("traces.headers", given, of_file, show).unwrap_or_default();
+        let layers = Layers { flag: None, environment, file: of_file };
+        let headers = self.overview.pick_if_set("traces.headers", layers, show).unwrap_or_default();
         let ratio = self.pick("traces.ratio", flags.trace_ratio, file.ratio, Ratio::ALL);
         TraceSettings { endpoint: endpoint.map(Secret::new), headers, ratio }
     }
 
     fn admin(&mut self, file: file::Admin) -> Option<SecretSource> {
-        let literal = self.surroundings.admin_token.clone().map(|token| (token, Origin::Environment));
-        let path = self.given_as("admin.token_file", self.given.flags.admin_token_file.clone());
-        let admin = self.secret("admin.token", literal, path, (file.token, file.token_file));
-        self.note_secret("admin.token", admin.as_ref());
-        admin.map(|(secret, _)| secret)
+        let literal = Layers { environment: self.variables.admin_token.clone(), file: file.token, flag: None };
+        let path = self.layers("admin.token_file", self.given.flags.admin_token_file.clone(), file.token_file);
+        let admin = self.secret("admin.token", literal, path);
+        self.add_secret("admin.token", admin.as_ref());
+        admin.map(|secret| secret.value)
     }
 
-    /// A value of a flag or of the environment, with which of both it was.
-    fn given_as<T>(&self, name: &str, value: Option<T>) -> Option<(T, Origin)> {
-        value.map(|value| (value, self.given.origin(names::flag(name))))
+    /// What each source says about a setting. `given` comes from the flag or from its variable.
+    fn layers<T>(&self, name: &str, given: Option<T>, file: Option<T>) -> Layers<T> {
+        match self.given.origin(names::flag(name)) {
+            Origin::Environment => Layers { flag: None, environment: given, file },
+            _ => Layers { flag: given, environment: None, file },
+        }
     }
 
     fn pick<T: std::fmt::Display>(&mut self, name: &'static str, flag: Option<T>, file: Option<T>, default: T) -> T {
-        let given = self.given_as(name, flag);
-        self.ledger.pick(name, given, file, default)
+        let layers = self.layers(name, flag, file);
+        self.overview.pick(name, layers, default)
     }
 
     fn path(&mut self, name: &'static str, flag: Option<PathBuf>, file: Option<PathBuf>) -> Option<PathBuf> {
-        let given = self.given_as(name, flag);
-        self.ledger.pick_if_set(name, given, file, |path| shown(path))
+        let layers = self.layers(name, flag, file);
+        self.overview.pick_if_set(name, layers, |path| shown(path))
     }
 
-    /// A secret that is there itself or in a file of its own. Both at once, in the same place, is a mistake.
-    fn secret(
-        &mut self,
-        name: &str,
-        literal: Option<(Secret, Origin)>,
-        path: Option<(PathBuf, Origin)>,
-        (in_file, path_in_file): (Option<Secret>, Option<PathBuf>),
-    ) -> Option<(SecretSource, Origin)> {
+    /// A secret that is given itself or in a file of its own. Both at once, from the same source, is a mistake.
+    fn secret(&mut self, name: &str, literal: Layers<Secret>, path: Layers<PathBuf>) -> Option<Setting<SecretSource>> {
         let file_name = format!("{name}_file");
-        let here = |secret, origin| (SecretSource::Given { setting: names::as_given(name, origin), secret }, origin);
-        let in_a_file =
-            |path, origin| (SecretSource::File { setting: names::as_given(&file_name, origin), path }, origin);
-        match (strongest(literal, in_file), strongest(path, path_in_file)) {
-            (Some((_, one)), Some((_, other))) if one == other => {
-                let both = Problem::Both(names::as_given(name, one), names::as_given(&file_name, other));
-                self.problems.push(both);
-                self.unusable.push((name.to_owned(), one));
+        let given = |Setting { value: secret, origin }| Setting {
+            value: SecretSource::Given { setting: names::as_given(name, origin), secret },
+            origin,
+        };
+        let in_its_file = |Setting { value: path, origin }| Setting {
+            value: SecretSource::File { setting: names::as_given(&file_name, origin), path },
+            origin,
+        };
+        match (literal.strongest(), path.strongest()) {
+            (Some(literal), Some(path)) if literal.origin == path.origin => {
+                let names = (names::as_given(name, literal.origin), names::as_given(&file_name, path.origin));
+                self.problems.push(Problem::Both(names.0, names.1));
+                self.unusable.push((name.to_owned(), literal.origin));
                 None
             }
-            (Some((_, weaker)), Some((path, origin))) if origin > weaker => Some(in_a_file(path, origin)),
-            (Some((secret, origin)), _) => Some(here(secret, origin)),
-            (None, path) => path.map(|(path, origin)| in_a_file(path, origin)),
+            (Some(literal), Some(path)) if path.origin > literal.origin => Some(in_its_file(path)),
+            (Some(literal), _) => Some(given(literal)),
+            (None, path) => path.map(in_its_file),
         }
     }
 
-    fn note_secret(&mut self, name: &'static str, secret: Option<&(SecretSource, Origin)>) {
+    fn add_secret(&mut self, name: &'static str, secret: Option<&Setting<SecretSource>>) {
         match secret {
-            Some((secret, origin)) => self.ledger.note(name, secret.shown(), *origin),
-            None => self.ledger.note(name, NOT_SET.to_owned(), Origin::Default),
+            Some(secret) => self.overview.add(name, secret.value.shown(), secret.origin),
+            None => self.overview.add(name, Overview::NOT_SET.to_owned(), Origin::Default),
         }
     }
+}
+
+fn in_file<T>(value: Option<T>) -> Layers<T> {
+    Layers { file: value, ..Layers::default() }
 }
 
 fn seconds<const MIN: u64, const MAX: u64>(number: u64) -> Bounded<MIN, MAX> {
@@ -339,14 +343,14 @@ mod tests {
     }
 
     fn merged(given: &Given, file: &str) -> Settings {
-        Settings::merge(given, &Surroundings::default(), parse(file).settings)
+        Settings::merge(given, &SecretVariables::default(), parse(file).settings)
     }
 
     #[track_caller]
     fn entry(settings: &Settings, name: &str) -> (String, Origin) {
-        let found = settings.ledger.entries().iter().find(|entry| entry.name == name);
-        let entry = found.unwrap_or_else(|| panic!("{name} is not in the ledger"));
-        (entry.shown.clone(), entry.origin)
+        let found = settings.overview.rows().iter().find(|row| row.name == name);
+        let row = found.unwrap_or_else(|| panic!("{name} is not in the overview"));
+        (row.shown.clone(), row.origin)
     }
 
     #[test]
@@ -374,14 +378,14 @@ mod tests {
         let nobody = Given::default();
         for (name, of_given, of_file, of_default) in [
             ("listen", "127.0.0.1:1", "127.0.0.1:3", "127.0.0.1:7420"),
-            ("allow_hosts", "a", "c", NOT_SET),
+            ("allow_hosts", "a", "c", Overview::NOT_SET),
             ("drain", "1", "3", "10"),
-            ("auth.kind", "jwt", "mtls", NOT_SET),
-            ("tls.cert", "a.pem", "c.pem", NOT_SET),
+            ("auth.kind", "jwt", "mtls", Overview::NOT_SET),
+            ("tls.cert", "a.pem", "c.pem", Overview::NOT_SET),
             ("limits.max_calls", "1", "3", "4096"),
             ("limits.joins_per_minute", "1", "3", "60"),
             ("audit.values", "false", "true", "false"),
-            ("traces.endpoint", "http://a", "http://c", NOT_SET),
+            ("traces.endpoint", "http://a", "http://c", Overview::NOT_SET),
             ("traces.ratio", "0.1", "0.3", "1"),
         ] {
             for (given, file, value, origin) in [
@@ -407,7 +411,7 @@ mod tests {
             (given(flags(token("a"), Some("/b")), &["token"]), FILE, "*** in /b", Origin::Flag),
             (given(flags(token("a"), Some("/b")), &["token_file"]), FILE, "***", Origin::Flag),
             (Given::default(), FILE, "***, x=*** in /d", Origin::File),
-            (Given::default(), "", NOT_SET, Origin::Default),
+            (Given::default(), "", Overview::NOT_SET, Origin::Default),
         ] {
             let settings = merged(&given, file);
             assert_eq!(entry(&settings, "auth.tokens"), (shown.to_owned(), origin));
@@ -416,11 +420,11 @@ mod tests {
         for (given, file, words) in [
             (given(flags(token("a"), Some("/b")), &[]), "", "--token and --token-file are both set"),
             (Given::default(), "[auth]\ntoken = \"a\"\ntoken_file = \"b\"", "auth.token and auth.token_file"),
-            (Given::default(), "[[auth.tokens]]\nlabel = \"a\"", "auth.tokens[1] 'a' needs token or token_file"),
+            (Given::default(), "[[auth.tokens]]\nlabel = \"a\"", "auth.tokens[0] 'a' needs token or token_file"),
             (
                 Given::default(),
                 "[[auth.tokens]]\ntoken = \"a\"\ntoken_file = \"b\"",
-                "auth.tokens[1]: token and auth.tokens[1]: token_file",
+                "auth.tokens[0]: token and auth.tokens[0]: token_file",
             ),
         ] {
             let told: Vec<String> = merged(&given, file).problems.iter().map(ToString::to_string).collect();
@@ -443,7 +447,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_has_no_secret_in_it() {
-        let surroundings = Surroundings {
+        let variables = SecretVariables {
             jwt_secret: Some(Secret::new("s3cret")),
             admin_token: Some(Secret::new("s3cret")),
             otlp_headers: Some(crate::server::secret::HeaderText(Secret::new("api-key=s3cret"))),
@@ -453,8 +457,8 @@ mod tests {
             otlp_endpoint: Some("http://me:s3cret@collector:4318".into()),
             ..Flags::default()
         };
-        let settings = Settings::merge(&given(flags, &[]), &surroundings, FileSettings::default());
-        let shown = format!("{:?}", settings.ledger);
+        let settings = Settings::merge(&given(flags, &[]), &variables, FileSettings::default());
+        let shown = format!("{:?}", settings.overview);
         assert!(!shown.contains("s3cret") && !format!("{settings:?}").contains("s3cret"), "{shown}");
         assert_eq!(entry(&settings, "auth.jwt_secret_file"), ("***".to_owned(), Origin::Environment));
         assert_eq!(entry(&settings, "admin.token"), ("***".to_owned(), Origin::Environment));

@@ -1,9 +1,9 @@
 //! `a2c server`: a hub.
 //!
-//! How settings flow: `args` (flags, and the `environment`) and `file` (TOML, by `reading`) hold what was said; `merge`
-//! makes `settings` of them and keeps a ledger of what came from where (`origin`, by the names in `names`); `plan` reads
-//! the files that they name and makes a hub's configuration of them, with `access` for who may connect. On this way
-//! nothing ends at the first `problem`: all are kept. Then `check` shows all of it, or the hub starts.
+//! How settings flow: `args` (flags, and the `environment`) and `file` (TOML, by `reading`) hold what each source says;
+//! `merge` makes `settings` of them, with an overview of the origin of each (by the names in `names`); `plan` reads the
+//! files that they name and makes a hub's configuration of them, with `access` for who may connect. No step ends at the
+//! first `problem`: all are collected. Then `check` shows all of it, or the hub starts.
 
 mod access;
 mod args;
@@ -14,13 +14,11 @@ mod file;
 mod help;
 mod merge;
 mod names;
-mod origin;
 mod plan;
 mod problem;
 mod reading;
 mod secret;
 mod settings;
-mod spelling;
 mod value;
 
 use std::process::ExitCode;
@@ -28,6 +26,7 @@ use std::sync::OnceLock;
 
 use a2c_agent::Secret;
 use a2c_hub::Hub;
+use a2c_settings::Origin;
 use anyhow::Result;
 use clap::Args;
 
@@ -35,11 +34,10 @@ use crate::logging::LogDefaults;
 use crate::output;
 use crate::stop::{HubSignal, HubSignals};
 use args::Given;
-use origin::Origin;
 use plan::Plan;
 use problem::{Problem, Problems};
 use reading::Reading;
-use secret::Surroundings;
+use secret::SecretVariables;
 use settings::Settings;
 
 /// Run a hub.
@@ -75,8 +73,8 @@ impl ServerArgs {
         let mut problems: Vec<Problem> = errors.into_iter().map(Problem::from).collect();
         let path = self.given.flags.config.as_deref();
         let open_secrets = path.filter(|path| file.holds_secrets() && secret::is_open_to_others(path));
-        let mut settings = Settings::merge(&self.given, &Surroundings::look(), file);
-        wrong.iter().for_each(|name| settings.ledger.mark_unusable(names::row(name), Origin::File));
+        let mut settings = Settings::merge(&self.given, &SecretVariables::read(), file);
+        wrong.iter().for_each(|name| settings.overview.mark_unusable(names::row(name), Origin::File));
         if is_lost {
             problems.append(&mut settings.problems);
             return Err(problems);

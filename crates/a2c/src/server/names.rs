@@ -1,6 +1,6 @@
 //! What settings are called: in the file, and as flags.
 
-use super::origin::Origin;
+use a2c_settings::{Origin, spelling};
 
 /// Every key of the file with its table, and the flag that says the same where there is one.
 const NAMES: &[(&str, &str)] = &[
@@ -48,7 +48,7 @@ pub(crate) fn flag(name: &str) -> &'static str {
     NAMES.iter().find(|(key, _)| *key == name).map_or("", |(_, flag)| flag)
 }
 
-/// A setting as whoever made it knows it: as a flag, a variable or a key.
+/// A setting by the name that its source has for it: a flag, a variable or a key.
 pub(crate) fn as_given(name: &str, origin: Origin) -> String {
     match origin {
         Origin::Flag => format!("--{}", flag(name).replace('_', "-")),
@@ -64,15 +64,15 @@ pub(crate) fn as_given(name: &str, origin: Origin) -> String {
     }
 }
 
-/// How a setting is shown by `--check`: what can be said in several ways is one row.
+/// The row of a setting in the table of `--check`: keys for the same setting share one row.
 pub(crate) fn row(name: &str) -> &str {
     match name {
         "auth.token" | "auth.token_file" => "auth.tokens",
         "auth.jwt_secret" => "auth.jwt_secret_file",
         "admin.token_file" => "admin.token",
-        _ if name.starts_with("auth.tokens[") => "auth.tokens",
         _ if name.starts_with("traces.headers.") => "traces.headers",
-        _ => name,
+        // An element of a list.
+        _ => name.split_once('[').map_or(name, |(list, _)| list),
     }
 }
 
@@ -86,8 +86,39 @@ pub(crate) fn keys_of_flag(flag: &str) -> impl Iterator<Item = (&'static str, &'
     NAMES.iter().filter(move |(_, known)| *known == flag).map(|(name, _)| split(name))
 }
 
+/// The keys of a table; at the top of the file, the tables too.
+pub(crate) fn keys_of_table(table: &str) -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    for (of, key) in NAMES.iter().map(|(name, _)| split(name)) {
+        if of == table {
+            keys.push(key);
+        } else if table.is_empty() && !keys.contains(&of) {
+            keys.push(of);
+        }
+    }
+    keys
+}
+
+/// What to tell about a key that its table does not have: the key that was meant, here or in another table.
+pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
+    let plain = key.replace('-', "_").to_lowercase();
+    let of_flag = keys_of_flag(&plain).map(|(_, name)| name).find(|name| known.contains(name));
+    if let Some(name) = of_flag.or_else(|| spelling::nearest(&plain, known.iter().copied())) {
+        return format!("unknown key: did you mean `{name}`?");
+    }
+    let place = |table: &str| if table.is_empty() { "the top of the file".to_owned() } else { format!("[{table}]") };
+    let elsewhere: Vec<String> = match keys_of_flag(&plain).next() {
+        Some((table, name)) => vec![format!("`{name}` under {}", place(table))],
+        None => tables_with(&plain).map(|table| format!("`{plain}` under {}", place(table))).collect(),
+    };
+    if elsewhere.is_empty() {
+        return format!("unknown key: {}", spelling::remedy(key, known.iter().copied()));
+    }
+    format!("unknown key here: write {}", elsewhere.join(" or "))
+}
+
 /// The tables that have this key.
-pub(crate) fn tables_with(key: &str) -> impl Iterator<Item = &'static str> {
+fn tables_with(key: &str) -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(name, _)| split(name)).filter(move |(_, known)| *known == key).map(|(table, _)| table)
 }
 
@@ -138,16 +169,16 @@ mod tests {
     fn every_name_is_a_key_of_the_file_and_the_other_way_round() {
         let complaint = |table: &str, line: &str| {
             let header = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
-            parse(&format!("{header}{line}")).mistakes.remove(0).what
+            parse(&format!("{header}{line}")).problems.remove(0).what
         };
         for (table, key) in NAMES.iter().map(|(name, _)| split(name)) {
-            // Nothing is a list of truths.
+            // No setting is a list of booleans.
             let what = complaint(table, &format!("{key} = [true]"));
             assert!(!what.contains("unknown key"), "{table} {key}: {what}");
         }
         for table in ["auth", "tls", "limits", "audit", "traces", "admin", "log"] {
             let what = complaint(table, "zzz = 1");
-            let keys = what.split('`').skip(3).step_by(2);
+            let keys = what.split('`').skip(1).step_by(2);
             let known: Vec<&str> = keys.inspect(|key| assert!(tables_with(key).any(|t| t == table), "{key}")).collect();
             assert!(known.len() > 1, "{what}");
         }

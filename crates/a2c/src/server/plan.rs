@@ -6,11 +6,11 @@ use a2c_agent::Secret;
 use a2c_hub::auth::ApiKey;
 use a2c_hub::trace::{OtlpConfig, StartError, Tracer};
 use a2c_hub::{AuditConfig, HubConfig, TlsCheck, TlsConfig};
+use a2c_settings::Origin;
 
 use super::access;
 use super::merge::shown_url;
 use super::names;
-use super::origin::Origin;
 use super::problem::{Notes, Problem};
 use super::settings::{Settings, TlsSettings};
 use super::value::is_host;
@@ -58,7 +58,7 @@ impl Plan {
 }
 
 fn hosts(settings: &Settings, notes: &mut Notes) {
-    let setting = names::as_given("allow_hosts", settings.ledger.origin("allow_hosts"));
+    let setting = names::as_given("allow_hosts", settings.overview.origin("allow_hosts"));
     for host in settings.allow_hosts.iter().filter(|host| !is_host(host)) {
         notes.problems.push(Problem::Host { setting: setting.clone(), host: host.clone() });
     }
@@ -134,7 +134,7 @@ fn traces(settings: &Settings, notes: &mut Notes) -> Option<OtlpConfig> {
         if !traces.headers.is_empty() {
             notes.warnings.push(unused("A2C_OTLP_HEADERS (traces.headers)"));
         }
-        if settings.ledger.origin("traces.ratio") != Origin::Default {
+        if settings.overview.origin("traces.ratio") != Origin::Default {
             notes.warnings.push(unused("--trace-ratio (traces.ratio)"));
         }
         return None;

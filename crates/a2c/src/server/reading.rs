@@ -1,18 +1,11 @@
-//! Reading the TOML file: everything that is wrong with it, not only the first thing.
-//!
-//! How it goes: the text becomes a table whose parts know where they are; the table becomes settings. Whatever cannot is
-//! told, taken out of the table, and the rest is tried again, until the rest is good. So the settings are those of the
-//! file without its mistakes. Only a text that is no TOML ends it: nobody knows what the rest of it means.
+//! Reading the TOML file: everything that is wrong with it, not only the first mistake.
 
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize as _;
-use toml::de::{DeTable, DeValue, Deserializer};
+use a2c_settings::{Document, Format, Problem, Report};
 
 use super::file::FileSettings;
-use super::spelling;
 
 /// The file cannot be used, or a part of it.
 #[derive(Debug, thiserror::Error)]
@@ -26,14 +19,12 @@ pub(crate) enum FileError {
         source: io::Error,
     },
     /// Something in it is wrong.
-    #[error("{}:{line}: {what}", path.display())]
+    #[error("{}:{problem}", path.display())]
     Wrong {
         /// Which file.
         path: PathBuf,
-        /// Where, counted from 1.
-        line: usize,
-        /// What, and what to write instead.
-        what: String,
+        /// What, where, and what to write instead.
+        problem: Problem,
     },
 }
 
@@ -45,12 +36,12 @@ pub(crate) struct Reading {
     pub(crate) errors: Vec<FileError>,
     /// The settings that are wrong, with their tables.
     pub(crate) wrong: Vec<String>,
-    /// Nothing of it could be read, so that nothing can be said about what follows from it.
+    /// The file cannot be read, or is not TOML: the settings are unknown.
     pub(crate) is_lost: bool,
 }
 
 impl Reading {
-    /// Reads a file. Paths in it start where the file is.
+    /// Reads a file. Relative paths in it start at its folder.
     pub(crate) fn of(path: &Path) -> Self {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -59,13 +50,13 @@ impl Reading {
                 return Self { errors, is_lost: true, ..Self::default() };
             }
         };
-        let Parsed { mut settings, mistakes, is_toml } = parse(&text);
+        let Parsed { mut settings, problems, is_toml } = parse(&text);
         if let Some(folder) = path.parent() {
             settings.start_paths_at(folder);
         }
-        let wrong = mistakes.iter().map(|mistake| mistake.name.clone()).collect();
-        let told = |Mistake { line, what, .. }| FileError::Wrong { path: path.to_owned(), line, what };
-        Self { settings, errors: mistakes.into_iter().map(told).collect(), wrong, is_lost: !is_toml }
+        let wrong = problems.iter().map(|problem| problem.path.clone()).collect();
+        let error = |problem| FileError::Wrong { path: path.to_owned(), problem };
+        Self { settings, errors: problems.into_iter().map(error).collect(), wrong, is_lost: !is_toml }
     }
 }
 
@@ -73,86 +64,20 @@ impl Reading {
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) settings: FileSettings,
-    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) problems: Vec<Problem>,
     pub(crate) is_toml: bool,
-}
-
-/// One of them.
-#[derive(Debug)]
-pub(crate) struct Mistake {
-    pub(crate) line: usize,
-    /// The key with its table; nothing where that is not known.
-    pub(crate) name: String,
-    pub(crate) what: String,
 }
 
 /// Reads the text of a file.
 pub(crate) fn parse(text: &str) -> Parsed {
-    let (mut table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let mut mistakes: Vec<Mistake> = errors.iter().map(|error| no_toml(text, error)).collect();
-        // What follows on the same line follows from the first.
-        mistakes.sort_by_key(|mistake| mistake.line);
-        mistakes.dedup_by_key(|mistake| mistake.line);
-        return Parsed { settings: FileSettings::default(), mistakes, is_toml: false };
-    }
-    let mut mistakes = Vec::new();
-    let settings = loop {
-        let error = match FileSettings::deserialize(Deserializer::from(table.clone())) {
-            Ok(settings) => break settings,
-            Err(error) => error,
-        };
-        let at = error.span().unwrap_or_default();
-        let taken = take_out(table.get_mut(), &at);
-        let name = taken.clone().unwrap_or_default();
-        let what = spelling::explain(error.message(), &name);
-        mistakes.push(Mistake { line: line_of(text, &at), name, what });
-        if taken.is_none() {
-            break FileSettings::default();
-        }
+    let document = match Document::parse(text, Format::Toml) {
+        Ok(document) => document,
+        Err(problems) => return Parsed { settings: FileSettings::default(), problems, is_toml: false },
     };
-    mistakes.sort_by_key(|mistake| mistake.line);
-    Parsed { settings, mistakes, is_toml: true }
-}
-
-fn no_toml(text: &str, error: &toml::de::Error) -> Mistake {
-    let line = line_of(text, &error.span().unwrap_or_default());
-    let what = spelling::explain(error.message(), spelling::key_of(text.lines().nth(line - 1).unwrap_or_default()));
-    Mistake { line, name: String::new(), what }
-}
-
-fn line_of(text: &str, at: &Range<usize>) -> usize {
-    let start = at.start.min(text.len());
-    text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1
-}
-
-/// Takes the innermost key that an error is about out of the table, and tells its name.
-fn take_out(table: &mut DeTable<'_>, at: &Range<usize>) -> Option<String> {
-    for (key, value) in table.iter_mut() {
-        let key = key.get_ref();
-        match value.get_mut() {
-            DeValue::Table(inner) => {
-                if let Some(name) = take_out(inner, at) {
-                    return Some(format!("{key}.{name}"));
-                }
-            }
-            DeValue::Array(list) => {
-                for (index, element) in list.iter_mut().enumerate() {
-                    if let DeValue::Table(inner) = element.get_mut()
-                        && let Some(name) = take_out(inner, at)
-                    {
-                        return Some(format!("{key}[{}].{name}", index + 1));
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    let is_here = |span: Range<usize>| span.start <= at.start && at.start < span.end;
-    let found = table.iter().find(|(key, value)| is_here(key.span()) || is_here(value.span()));
-    let name = found.map(|(key, _)| key.get_ref().to_string())?;
-    table.remove(name.as_str());
-    Some(name)
+    let mut report = Report::new(document.text());
+    let top = document.root().object(&mut report);
+    let settings = top.map(|top| FileSettings::read(&top, &mut report)).unwrap_or_default();
+    Parsed { settings, problems: report.finish().problems, is_toml: true }
 }
 
 #[cfg(test)]
@@ -161,9 +86,10 @@ mod tests {
 
     #[track_caller]
     fn wrong(text: &str, line: usize, parts: &[&str]) {
-        let mistakes = parse(text).mistakes;
-        let [Mistake { line: found, what, .. }] = &*mistakes else { panic!("{text}: {mistakes:?}") };
-        assert_eq!(*found, line, "{what}");
+        let problems = parse(text).problems;
+        let [problem] = &*problems else { panic!("{text}: {problems:?}") };
+        assert_eq!(problem.line, line, "{problem}");
+        let what = problem.to_string();
         for part in parts {
             assert!(what.contains(part), "{part:?} is not in: {what}");
         }
@@ -172,31 +98,31 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_with_their_line_and_the_remedy() {
-        wrong("lisen = \"127.0.0.1:1\"", 1, &["unknown key `lisen`", "did you mean `listen`?"]);
-        wrong("# x\n\n[limits]\nmax_paylod = 1\n", 4, &["`max_paylod`", "`max_payload`"]);
-        wrong("[auth]\nkind = \"none\"\n[tsl]\n", 3, &["`tsl`", "`tls`"]);
-        wrong("token = \"s3cret\"", 1, &["`token`", "[auth]"]);
-        wrong("[tls]\ntls-cert = \"x\"", 2, &["`tls-cert`", "`cert`"]);
-        wrong("[audit]\nsomething_else = 1", 2, &["`something_else`", "`file`", "`values`"]);
+        wrong("lisen = \"127.0.0.1:1\"", 1, &["lisen: unknown key", "did you mean `listen`?"]);
+        wrong("# x\n\n[limits]\nmax_paylod = 1\n", 4, &["limits.max_paylod", "`max_payload`"]);
+        wrong("[auth]\nkind = \"none\"\n[tsl]\n", 3, &["tsl:", "`tls`"]);
+        wrong("token = \"s3cret\"", 1, &["token:", "`token` under [auth]"]);
+        wrong("[tls]\ntls-cert = \"x\"", 2, &["tls.tls-cert", "`cert`"]);
+        wrong("[audit]\nsomething_else = 1", 2, &["audit.something_else", "`file`", "`values`"]);
         wrong("[auth]\ntokn = \"s3cret\"", 2, &["`token`"]);
         wrong("listen = \"localhost\"", 1, &["listen", "127.0.0.1:7420"]);
-        wrong("listen = 7420", 1, &["listen", "string"]);
+        wrong("listen = 7420", 1, &["listen", "is a number", "string"]);
         wrong("\nping_interval = 0", 2, &["ping_interval", "from 1 to 3600"]);
         wrong("ping_interval = \"s3cret\"", 1, &["ping_interval"]);
         wrong("[limits]\njoins_per_minute = \"s3cret\"", 2, &["joins_per_minute", "\"off\""]);
         wrong("[limits]\njoins_per_minute = -1", 2, &["joins_per_minute", "\"off\""]);
         wrong("[auth]\ntokens = [\"s3cret\"]", 2, &["tokens"]);
-        wrong("[auth]\nkind = \"password\"", 2, &["kind", "`password`", "`token`", "`mtls`"]);
+        wrong("[auth]\nkind = \"password\"", 2, &["auth.kind", "is unknown", "`token`", "`mtls`"]);
         wrong("[traces]\nratio = 2.0", 2, &["ratio", "from 0 to 1"]);
         wrong("[auth]\njwt_public_key = 3", 2, &["jwt_public_key", "list"]);
         wrong("[auth]\ntoken = \"s3cret", 2, &[]);
         wrong("drain = 1\ndrain = 2", 2, &["drain", "duplicate"]);
         wrong("[auth]\ntoken = s3cret", 2, &[]);
-        wrong("drain", 1, &["drain"]);
+        wrong("drain", 1, &["no value"]);
         wrong("[drain]\nx = 1", 1, &["drain"]);
         wrong("auth.jwt_leeway = true", 1, &["auth.jwt_leeway"]);
-        wrong("auth = {kind = \"none\", tokn = \"s3cret\"}", 1, &["`tokn`", "`token`"]);
-        wrong("[[auth.tokens]]\n[[auth.tokens]]\nlabel = 3", 3, &["auth.tokens[2].label"]);
+        wrong("auth = {kind = \"none\", tokn = \"s3cret\"}", 1, &["auth.tokn", "`token`"]);
+        wrong("[[auth.tokens]]\n[[auth.tokens]]\nlabel = 3", 3, &["auth.tokens[1].label"]);
         wrong("[log]\nlevel = \"loud\"", 2, &["log.level", "loud", "debug"]);
     }
 
@@ -205,10 +131,10 @@ mod tests {
         let text = "lisen = 1\ndrain = -1\nping_timeout = 7\n[tsl]\ncert = 1\n[limits]\nmax_calls = \"many\"\n\
                     joins_per_minute = 3\n[[auth.tokens]]\nlabel = \"a\"\ntokn = 1\n[[auth.tokens]]\nlabel = \"b\"\n";
         let parsed = parse(text);
-        let found: Vec<(usize, &str)> = parsed.mistakes.iter().map(|found| (found.line, &*found.name)).collect();
+        let found: Vec<(usize, &str)> = parsed.problems.iter().map(|found| (found.line, &*found.path)).collect();
         assert_eq!(
             found,
-            [(1, "lisen"), (2, "drain"), (4, "tsl"), (7, "limits.max_calls"), (11, "auth.tokens[1].tokn")]
+            [(1, "lisen"), (2, "drain"), (4, "tsl"), (7, "limits.max_calls"), (11, "auth.tokens[0].tokn")]
         );
         let settings = parsed.settings;
         assert_eq!(settings.ping_timeout.map(|time| time.count()), Some(7));
@@ -222,7 +148,7 @@ mod tests {
     fn of_a_text_that_is_no_toml_nothing_counts() {
         let parsed = parse("drain = 5\n[auth\nkind = \"none\"\n\nlisten = = 3\n");
         assert!(!parsed.is_toml && parsed.settings.drain.is_none());
-        let lines: Vec<usize> = parsed.mistakes.iter().map(|mistake| mistake.line).collect();
+        let lines: Vec<usize> = parsed.problems.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [2, 5]);
     }
 }

@@ -11,9 +11,9 @@ use super::problem::Problem;
 /// The longest secret that is read, so that a path to something else is no trouble.
 const MAX_SECRET: u64 = 64 << 10;
 
-/// What is in the environment and on no command line.
+/// The secrets that are given in environment variables only, and never as a flag.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct SecretVariables {
     /// `A2C_JWT_SECRET`
     pub(crate) jwt_secret: Option<Secret>,
     /// `A2C_ADMIN_TOKEN`
@@ -22,15 +22,15 @@ pub(crate) struct Surroundings {
     pub(crate) otlp_headers: Option<HeaderText>,
 }
 
-impl Surroundings {
-    /// Looks around.
-    pub(crate) fn look() -> Self {
-        // What is no text is not what was meant; it must not pass for nothing, but fail where it is used.
+impl SecretVariables {
+    /// Reads the environment.
+    pub(crate) fn read() -> Self {
+        // A value that is not UTF-8 must not count as unset: it fails where it is used.
         let secret = |name| std::env::var_os(name).map(|value| Secret::new(value.to_string_lossy()));
         Self {
             jwt_secret: secret("A2C_JWT_SECRET"),
             admin_token: secret("A2C_ADMIN_TOKEN"),
-            // No headers are no mistake.
+            // An empty list of headers is valid.
             otlp_headers: secret("A2C_OTLP_HEADERS").filter(|text| !text.expose().is_empty()).map(HeaderText),
         }
     }

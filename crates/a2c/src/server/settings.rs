@@ -1,4 +1,4 @@
-//! All settings of a hub, as they were decided from every place they may be in.
+//! All settings of a hub, decided from flags, environment, file and defaults.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use a2c_agent::Secret;
 use a2c_hub::Limits;
+use a2c_settings::Overview;
 
-use super::origin::Ledger;
 use super::problem::Problem;
 use super::secret::SecretSource;
 use super::value::{AuthKind, Ratio};
 
-/// What was decided.
+/// The decided settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) listen: SocketAddr,
@@ -28,9 +28,9 @@ pub(crate) struct Settings {
     pub(crate) audit_values: bool,
     pub(crate) traces: TraceSettings,
     pub(crate) admin: Option<SecretSource>,
-    /// Every setting as it is shown.
-    pub(crate) ledger: Ledger,
-    /// What contradicts itself already.
+    /// Every setting as `--check` shows it.
+    pub(crate) overview: Overview,
+    /// Settings that contradict each other.
     pub(crate) problems: Vec<Problem>,
 }
 

@@ -1,18 +1,16 @@
-//! What single settings may be, told alike for flags, the environment and the file.
+//! The types of single settings, with the same rules and messages for flags, the environment and the file.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-use a2c_agent::Secret;
+use a2c_settings::{NotInRange, integer};
 use clap::ValueEnum;
-use serde::Deserialize;
-use serde::de::{self, Deserializer, Unexpected, Visitor};
 
 /// A whole number within bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounded<const MIN: u64, const MAX: u64>(u64);
 
 /// Seconds of something that has to end at some time.
@@ -28,14 +26,6 @@ pub(crate) type Count = Bounded<1, 100_000_000>;
 /// How many there may be, if any.
 pub(crate) type CountOrNone = Bounded<0, 65_536>;
 
-/// The number is not within its bounds.
-#[derive(Debug, thiserror::Error)]
-#[error("write a whole number from {min} to {max}")]
-pub(crate) struct OutOfBounds {
-    min: u64,
-    max: u64,
-}
-
 impl<const MIN: u64, const MAX: u64> Bounded<MIN, MAX> {
     /// As what the hub counts in.
     pub(crate) fn count(self) -> usize {
@@ -49,18 +39,19 @@ impl<const MIN: u64, const MAX: u64> Bounded<MIN, MAX> {
 }
 
 impl<const MIN: u64, const MAX: u64> TryFrom<u64> for Bounded<MIN, MAX> {
-    type Error = OutOfBounds;
+    type Error = NotInRange;
 
-    fn try_from(number: u64) -> Result<Self, OutOfBounds> {
-        (MIN..=MAX).contains(&number).then_some(Self(number)).ok_or(OutOfBounds { min: MIN, max: MAX })
+    fn try_from(number: u64) -> Result<Self, NotInRange> {
+        let outside = NotInRange { min: MIN.into(), max: MAX.into() };
+        (MIN..=MAX).contains(&number).then_some(Self(number)).ok_or(outside)
     }
 }
 
 impl<const MIN: u64, const MAX: u64> FromStr for Bounded<MIN, MAX> {
-    type Err = OutOfBounds;
+    type Err = NotInRange;
 
-    fn from_str(text: &str) -> Result<Self, OutOfBounds> {
-        text.parse::<u64>().map_err(|_| OutOfBounds { min: MIN, max: MAX })?.try_into()
+    fn from_str(text: &str) -> Result<Self, NotInRange> {
+        integer::parse(text, MIN..=MAX).map(Self)
     }
 }
 
@@ -102,33 +93,8 @@ impl fmt::Display for Cap {
     }
 }
 
-impl<'de> Deserialize<'de> for Cap {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberOrOff;
-
-        impl Visitor<'_> for NumberOrOff {
-            type Value = Cap;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number, or \"off\"")
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Cap, E> {
-                u32::try_from(number).map(Cap::from).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Cap, E> {
-                text.parse().map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
-            }
-        }
-
-        deserializer.deserialize_any(NumberOrOff)
-    }
-}
-
 /// A share of a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(try_from = "f64")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio(f64);
 
 /// The number is no share.
@@ -139,6 +105,8 @@ pub(crate) struct NoRatio;
 impl Ratio {
     /// Everything.
     pub(crate) const ALL: Self = Self(1.0);
+    /// The shares that there are.
+    pub(crate) const RANGE: RangeInclusive<f64> = 0.0..=1.0;
 
     /// From 0 to 1.
     pub(crate) fn share(self) -> f64 {
@@ -150,7 +118,7 @@ impl TryFrom<f64> for Ratio {
     type Error = NoRatio;
 
     fn try_from(share: f64) -> Result<Self, NoRatio> {
-        (0.0..=1.0).contains(&share).then_some(Self(share)).ok_or(NoRatio)
+        Self::RANGE.contains(&share).then_some(Self(share)).ok_or(NoRatio)
     }
 }
 
@@ -169,8 +137,7 @@ impl fmt::Display for Ratio {
 }
 
 /// How clients prove who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuthKind {
     /// Everybody may connect; on a loopback address only.
     None,
@@ -182,14 +149,15 @@ pub(crate) enum AuthKind {
     Mtls,
 }
 
+impl AuthKind {
+    /// Their names in the file, on the command line and in messages.
+    pub(crate) const NAMES: [(&str, Self); 4] =
+        [("none", Self::None), ("token", Self::Token), ("jwt", Self::Jwt), ("mtls", Self::Mtls)];
+}
+
 impl fmt::Display for AuthKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Token => "token",
-            Self::Jwt => "jwt",
-            Self::Mtls => "mtls",
-        })
+        f.write_str(Self::NAMES.iter().find(|(_, kind)| kind == self).map_or("", |(name, _)| name))
     }
 }
 
@@ -207,51 +175,11 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, NoAddress> {
     }
 }
 
-/// An address of the file.
-pub(crate) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    listen_address(&text).map(Some).map_err(de::Error::custom)
-}
-
-/// What to log, in the file.
-pub(crate) fn log_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    match crate::logging::objection(&text) {
-        Some(objection) => Err(de::Error::custom(objection)),
-        None => Ok(Some(text)),
-    }
-}
-
 /// Whether a text is a host by which a hub can be asked for: a name or an address, and no more.
 pub(crate) fn is_host(text: &str) -> bool {
     let is_label =
         |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
     text.parse::<IpAddr>().is_ok() || text.split('.').all(is_label)
-}
-
-/// A secret of the file.
-pub(crate) fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
-    String::deserialize(deserializer).map(|text| Some(Secret::new(text)))
-}
-
-/// One text, or a list of them.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged, expecting = "write a text, or a list of texts")]
-pub(crate) enum OneOrMore<T> {
-    /// One.
-    One(T),
-    /// A list.
-    More(Vec<T>),
-}
-
-impl<T> OneOrMore<T> {
-    /// As a list in any case.
-    pub(crate) fn into_list(self) -> Vec<T> {
-        match self {
-            Self::One(one) => vec![one],
-            Self::More(more) => more,
-        }
-    }
 }
 
 #[cfg(test)]

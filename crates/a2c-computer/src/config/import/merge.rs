@@ -6,7 +6,7 @@ use a2c_protocol::config::{Input, McpServerConfig, McpTransport};
 use a2c_protocol::tool::ToolMeta;
 use serde_json::Value;
 
-use super::{Imported, Note, is_taken, variable_of};
+use super::{Imported, Note, input_variable, is_taken};
 use crate::config::difference::{inputs_of, undescribed};
 use crate::config::{ComputerConfig, Edit};
 
@@ -66,7 +66,7 @@ impl Imported {
         }
         for secret in &mut self.secrets {
             if let Some(id) = renamed.get(&secret.input) {
-                secret.variable = variable_of(id);
+                secret.variable = input_variable(id);
                 secret.input.clone_from(id);
             }
         }

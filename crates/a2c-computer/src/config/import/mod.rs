@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::ComputerConfig;
 use super::difference::inputs_of;
-use crate::inputs::variable_of;
+use crate::config::input_variable;
 pub use host::Host;
 pub use merge::Present;
 pub use secrets::MovedSecret;
@@ -195,7 +195,7 @@ fn take(map: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
 
 /// Whether there is an input of this id, or one that takes its value from the same variable.
 fn is_taken(inputs: &[Input], id: &str) -> bool {
-    inputs.iter().any(|input| variable_of(input.id()) == variable_of(id))
+    inputs.iter().any(|input| input_variable(input.id()) == input_variable(id))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use a2c_protocol::config::{Input, McpServerConfig, McpTransport, SseParameters, StreamableParameters};
 use url::Url;
 
-use super::{Note, is_taken, variable_of};
+use super::{Note, input_variable, is_taken};
 use crate::config::ComputerConfig;
 
 /// A secret that is no longer in the file: an input stands for it.
@@ -37,7 +37,7 @@ pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
             };
             let description = format!("{key} of the server {name}");
             inputs.push(Input::PromptString { id: id.clone(), description, default: None, password: Some(true) });
-            let variable = variable_of(&id);
+            let variable = input_variable(&id);
             moved.push(MovedSecret { server: name.clone(), key: key.clone(), input: id, variable });
         }
     }

@@ -1,35 +1,35 @@
-//! Names that the owner gives to tools: each legal, each given once over all servers.
+//! Aliases of tools: each is a valid name, and no two tools of all servers have the same.
 
 use std::collections::BTreeMap;
 
-use super::fields::{Item, Problems};
+use a2c_settings::{Field, Report};
 
 /// The longest name that interfaces to language models take.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
-/// Who has which alias.
+/// The aliases that were read so far.
 #[derive(Default)]
 pub(super) struct Aliases {
-    /// The path to the tool, and where it stands.
+    /// The path and the offset of each.
     given: BTreeMap<String, (String, usize)>,
 }
 
 impl Aliases {
-    /// Takes note of an alias; one that cannot be used is a problem.
-    pub(super) fn give(&mut self, item: &Item<'_>, alias: &str, problems: &mut Problems<'_>) {
+    /// Adds an alias; one that cannot be used is a problem.
+    pub(super) fn add(&mut self, item: &Field<'_>, alias: &str, report: &mut Report<'_>) {
         if !is_legal(alias) {
-            item.wrong(
-                format!("is no name for a tool: write 1 to {LONGEST} of the characters a-z, A-Z, 0-9, _ and -"),
-                problems,
+            item.problem(
+                format!("is not a name for a tool: write 1 to {MAX_LENGTH} of the characters a-z, A-Z, 0-9, _ and -"),
+                report,
             );
         }
         match self.given.get(alias) {
-            Some((other, at)) => problems.tell(item.value.at, &item.path, |lines| {
-                let line = lines.place(*at).0;
+            Some((other, offset)) => report.problem_with(item.value.offset, &item.path, |line_of| {
+                let line = line_of(*offset);
                 format!("the alias `{alias}` is already given by {other} in line {line}: give each tool its own")
             }),
             None => {
-                self.given.insert(alias.to_owned(), (item.path.clone(), item.value.at));
+                self.given.insert(alias.to_owned(), (item.path.clone(), item.value.offset));
             }
         }
     }
@@ -37,5 +37,5 @@ impl Aliases {
 
 fn is_legal(alias: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    (1..=LONGEST).contains(&alias.len()) && alias.chars().all(legal)
+    (1..=MAX_LENGTH).contains(&alias.len()) && alias.chars().all(legal)
 }

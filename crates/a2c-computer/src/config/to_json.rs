@@ -1,4 +1,4 @@
-//! A configuration as text, in our shape: what the owner has said, without what goes without saying.
+//! A configuration as JSON text, in our shape and without default values.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn json(value: &impl Serialize) -> String {
     text
 }
 
-// The order of fields is the order in which people read them.
+// The order of fields is the order in the text.
 
 #[derive(Serialize)]
 struct File<'a> {

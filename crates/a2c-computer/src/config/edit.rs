@@ -1,38 +1,39 @@
-//! Changes to the text of a JSON configuration file that leave its comments, its order and everything else alone.
-//!
-//! The owner's file is the owner's: a program that adds a server to it must not rewrite the rest.
+//! Changes to the text of a JSON configuration file that leave its comments, its order and everything else alone: a
+//! program that adds a server to the owner's file must not rewrite the rest.
 
 use a2c_protocol::config::{Input, McpServerConfig};
+use a2c_settings::{Document, Format, Node, Spanned, json, without_byte_order_mark};
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 
-use super::spanned::{Node, Spanned};
-use super::{ComputerConfig, InvalidConfig, from_json, switching, without_mark, writing};
+use super::set_disabled::set_disabled;
+use super::{ComputerConfig, InvalidConfig, to_json};
 
 /// One change.
 #[derive(Debug, Clone)]
 pub enum Edit {
-    /// The server is there under its name, instead of any other.
+    /// Adds the server, or replaces the one with its name.
     Set(Box<McpServerConfig>),
-    /// The server is not there.
+    /// Removes the server with this name.
     Remove(String),
-    /// The server is switched on or off: only its `disabled` changes, the rest stays in the owner's words.
-    Switch {
+    /// Enables or disables the server: only its key `disabled` changes.
+    SetDisabled {
         /// Which server.
         server: String,
-        /// Whether it is off afterwards.
+        /// Whether it is disabled afterwards.
         disabled: bool,
     },
-    /// The input is declared so, instead of any other with its id.
+    /// Declares the input, or replaces the one with its id.
     Declare(Input),
 }
 
 /// Why a file is not changed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EditError {
-    /// It is no configuration as it is.
+    /// The text is not a valid configuration.
     #[error("it has to be valid before it can be changed:\n{0}")]
     Before(#[source] InvalidConfig),
-    /// It would be none afterwards.
+    /// The changed text would not be a valid configuration.
     #[error("it would not be valid afterwards:\n{0}")]
     After(#[source] InvalidConfig),
     /// There is no such server.
@@ -41,18 +42,18 @@ pub enum EditError {
         /// Which one.
         name: String,
     },
-    /// Another key than `disabled` keeps the server off.
-    #[error("`{name}` is switched off by `enabled`, a key of another host: change that one by hand")]
-    HeldOff {
+    /// The key `enabled` of another host keeps the server off.
+    #[error("`{name}` is disabled by `enabled`, a key of another host: change that key by hand")]
+    DisabledByHost {
         /// Which server.
         name: String,
     },
 }
 
-/// The text of a JSON configuration file after some changes, and what it says then. An empty text is an empty
-/// configuration.
+/// The text of a JSON configuration file after some changes, and the configuration that it then holds. An empty text is
+/// an empty configuration.
 pub fn edit(text: &str, edits: &[Edit]) -> Result<(String, ComputerConfig), EditError> {
-    let text = without_mark(text);
+    let text = without_byte_order_mark(text);
     let text = if text.trim().is_empty() { "{\n  \"servers\": {}\n}\n" } else { text };
     let config = ComputerConfig::parse(text).map_err(EditError::Before)?;
     if edits.is_empty() {
@@ -64,7 +65,7 @@ pub fn edit(text: &str, edits: &[Edit]) -> Result<(String, ComputerConfig), Edit
     for edit in edits {
         match edit {
             Edit::Set(server) => {
-                let value = ordered(&writing::server(server));
+                let value = ordered(&to_json::server(server));
                 let value = if key == "mcpServers" { flat(value) } else { value };
                 set(&top.object_value_or_set(key), &server.name, value);
             }
@@ -72,8 +73,8 @@ pub fn edit(text: &str, edits: &[Edit]) -> Result<(String, ComputerConfig), Edit
                 Some(server) => server.remove(),
                 None => return Err(EditError::NoServer { name: name.clone() }),
             },
-            Edit::Switch { server, disabled } => {
-                root = parsed(&switching::switched(&root.to_string(), key, server, *disabled)?);
+            Edit::SetDisabled { server, disabled } => {
+                root = parsed(&set_disabled(&root.to_string(), key, server, *disabled)?);
                 top = root.object_value_or_set();
             }
             Edit::Declare(input) => declare(&top, input),
@@ -85,7 +86,7 @@ pub fn edit(text: &str, edits: &[Edit]) -> Result<(String, ComputerConfig), Edit
 }
 
 fn parsed(text: &str) -> CstRootNode {
-    CstRootNode::parse(text, &from_json::DIALECT).expect("a text that was just read, or written, parses")
+    CstRootNode::parse(text, &json::DIALECT).expect("a text that was just read or written parses")
 }
 
 fn set(object: &CstObject, key: &str, value: CstInputValue) {
@@ -107,7 +108,7 @@ fn declare(top: &CstObject, input: &Input) {
         let id = node.as_object().and_then(|object| object.get("id")?.value()?.as_string_lit()?.decoded_value().ok());
         id.as_deref() == Some(input.id())
     };
-    let value = ordered(&writing::input(input));
+    let value = ordered(&to_json::input(input));
     match inputs.elements().into_iter().find(has_id).and_then(|node| node.as_object()) {
         Some(present) => {
             present.replace_with(value);
@@ -118,7 +119,7 @@ fn declare(top: &CstObject, input: &Input) {
     }
 }
 
-/// A server of ours as other hosts can read it too.
+/// A server in the shape that other hosts read too.
 fn flat(server: CstInputValue) -> CstInputValue {
     let CstInputValue::Object(entries) = server else { return server };
     let hoist = |(key, value): (String, CstInputValue)| match (key.as_str(), value) {
@@ -129,9 +130,10 @@ fn flat(server: CstInputValue) -> CstInputValue {
     CstInputValue::Object(entries.into_iter().flat_map(hoist).collect())
 }
 
-/// JSON text of ours as something to insert, in its order.
+/// JSON text as a value to insert, with its keys in their order.
 fn ordered(json: &str) -> CstInputValue {
-    insertion(&from_json::read(json).expect("what was just written is JSON"))
+    let document = Document::parse(json, Format::Json).expect("a text that was just written is JSON");
+    insertion(document.root().value)
 }
 
 fn insertion(value: &Spanned) -> CstInputValue {
@@ -139,7 +141,7 @@ fn insertion(value: &Spanned) -> CstInputValue {
         Node::Null | Node::Date => CstInputValue::Null,
         Node::Bool(flag) => CstInputValue::Bool(*flag),
         Node::Number(number) => CstInputValue::Number(number.to_string()),
-        Node::Text(text) => CstInputValue::String(text.clone()),
+        Node::String(text) => CstInputValue::String(text.clone()),
         Node::List(list) => CstInputValue::Array(list.iter().map(insertion).collect()),
         Node::Object(entries) => {
             CstInputValue::Object(entries.iter().map(|entry| (entry.key.clone(), insertion(&entry.value))).collect())

@@ -1,23 +1,23 @@
-//! A server of a file switched on or off, with every other byte of the file as it was.
+//! Enabling and disabling a server in the text of a file, without changing any other byte.
 //!
-//! A syntax tree would lay the entry out anew around a key that is added to it, so the text itself is changed.
+//! Adding a key to a syntax tree reformats the entry around it, so the text itself is changed.
 
+use a2c_settings::json;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
-use super::editing::EditError;
-use super::from_json::DIALECT;
+use super::EditError;
 
-/// The text of a valid configuration with `disabled` of a server changed, or added where it is not there. It is never
-/// taken out, as the comments beside it would lose what they are about.
-pub(super) fn switched(text: &str, key: &str, name: &str, disabled: bool) -> Result<String, EditError> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &DIALECT).ok().and_then(|parsed| parsed.value);
+/// The text of a valid configuration with `disabled` of a server changed, or added where it is missing. The key is never
+/// removed: the comments beside it would lose their subject.
+pub(super) fn set_disabled(text: &str, key: &str, name: &str, disabled: bool) -> Result<String, EditError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &json::DIALECT).ok().and_then(|parsed| parsed.value);
     let servers = parsed.as_ref().and_then(Value::as_object).and_then(|top| top.get_object(key));
     let server = servers.and_then(|servers| servers.get_object(name));
     let server = server.ok_or_else(|| EditError::NoServer { name: name.to_owned() })?;
     if !disabled && server.get_boolean("enabled").is_some_and(|enabled| !enabled.value) {
-        return Err(EditError::HeldOff { name: name.to_owned() });
+        return Err(EditError::DisabledByHost { name: name.to_owned() });
     }
     let mut text = text.to_owned();
     match server.get("disabled") {
@@ -31,8 +31,8 @@ pub(super) fn switched(text: &str, key: &str, name: &str, disabled: bool) -> Res
     Ok(text)
 }
 
-/// Where `disabled` is added, and how: first, on a line of its own where the first key has one. What stands above that
-/// key stays with it.
+/// Where `disabled` is added, and how: first, on a line of its own where the first key has one. Comments above that key
+/// stay with it.
 fn addition(text: &str, server: &Object<'_>) -> (usize, String) {
     const ADDED: &str = "\"disabled\": true,";
     let inside = server.start() + 1;
@@ -55,7 +55,7 @@ mod tests {
     use crate::config::{Edit, EditError, edit};
 
     #[test]
-    fn a_switch_changes_nothing_but_disabled() {
+    fn only_the_key_disabled_changes() {
         let off = r#""disabled": true, "#;
         for (before, after, disabled) in [
             (r#"{"command": "x"}"#, format!(r#"{{{off}"command": "x"}}"#), true),
@@ -71,18 +71,18 @@ mod tests {
             ("{ \"command\": \"x\",\n      \"args\": [] }", "{ \"disabled\": true, \"command\": \"x\",\n      \"args\": [] }".into(), true),
         ] {
             let file = |entry: &str| format!("{{\n  \"mcpServers\": {{\n    \"a\": {entry}\n  }}, \"theme\": 1\n}}\n");
-            let switch = Edit::Switch { server: "a".into(), disabled };
+            let switch = Edit::SetDisabled { server: "a".into(), disabled };
             let (text, config) = edit(&file(before), std::slice::from_ref(&switch)).unwrap();
             assert_eq!((text, config.servers["a"].disabled), (file(&after), disabled));
             assert_eq!(edit(&file(&after), &[switch]).unwrap().0, file(&after));
         }
         let full = r#"{"servers": {"a": {"type": "stdio", "server_parameters": {"command": "x"}}}}"#;
-        let (text, _) = edit(full, &[Edit::Switch { server: "a".into(), disabled: true }]).unwrap();
+        let (text, _) = edit(full, &[Edit::SetDisabled { server: "a".into(), disabled: true }]).unwrap();
         assert_eq!(text, full.replace(r#""type""#, &format!(r#"{off}"type""#)));
-        let absent = edit(full, &[Edit::Switch { server: "b".into(), disabled: true }]);
+        let absent = edit(full, &[Edit::SetDisabled { server: "b".into(), disabled: true }]);
         assert!(matches!(absent, Err(EditError::NoServer { name }) if name == "b"));
         let held = r#"{"mcpServers": {"a": {"command": "x", "enabled": false}}}"#;
-        let refused = edit(held, &[Edit::Switch { server: "a".into(), disabled: false }]);
-        assert!(matches!(refused, Err(EditError::HeldOff { name }) if name == "a"));
+        let refused = edit(held, &[Edit::SetDisabled { server: "a".into(), disabled: false }]);
+        assert!(matches!(refused, Err(EditError::DisabledByHost { name }) if name == "a"));
     }
 }
