@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Agent;
 use crate::agent::{hub_limit, new_id, same_request};
-use crate::paging::{self, PagingError};
+use crate::paging::{MAX_PAGES, PagingError, by_cursor, by_offset};
 
 /// Which part of a Desktop is wanted; the default is all of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -136,9 +136,17 @@ impl Agent {
     pub fn all_documents(
         &self,
         computer: &str,
-        query: FinderQuery,
+        mut query: FinderQuery,
     ) -> BoxStream<'static, Result<DpeDocumentSummary, PagingError>> {
-        paging::documents(self.clone(), computer.to_owned(), query)
+        query.limit = query.limit.clamp(1, GetFinderReq::MAX_LIMIT);
+        let (agent, computer) = (self.clone(), computer.to_owned());
+        by_offset(MAX_PAGES, query.offset, move |offset| {
+            let (agent, computer, query) = (agent.clone(), computer.clone(), query.clone().with_offset(offset));
+            async move {
+                let page = agent.finder(&computer, query).await?;
+                Ok((page.documents, page.total_count))
+            }
+        })
     }
 
     /// One page of what an MCP server of a Computer lists, from `cursor` on; `next_cursor` of the answer leads to the
@@ -176,7 +184,14 @@ impl Agent {
     /// # }
     /// ```
     pub fn all_resources(&self, computer: &str, mcp_server: &str) -> BoxStream<'static, Result<Resource, PagingError>> {
-        paging::resources(self.clone(), computer.to_owned(), mcp_server.to_owned())
+        let (agent, computer, mcp_server) = (self.clone(), computer.to_owned(), mcp_server.to_owned());
+        by_cursor(MAX_PAGES, move |cursor: Option<String>| {
+            let (agent, computer, mcp_server) = (agent.clone(), computer.clone(), mcp_server.clone());
+            async move {
+                let page = agent.resources(&computer, &mcp_server, cursor.as_deref()).await?;
+                Ok((page.resources, page.next_cursor))
+            }
+        })
     }
 
     /// Reads a resource of a Computer: MCP resource contents. A result that was too large to be sent at once names in its

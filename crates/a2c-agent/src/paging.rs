@@ -8,14 +8,11 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use a2c_link::RequestError;
-use a2c_protocol::context::{DpeDocumentSummary, GetFinderReq, Resource};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
 
-use crate::{Agent, FinderQuery};
-
-/// More pages than any honest list has.
-const MAX_PAGES: usize = 100_000;
+/// A list with more pages has no end.
+pub(crate) const MAX_PAGES: usize = 100_000;
 
 /// Why a list that comes in pages ended early.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -38,37 +35,8 @@ pub enum PagingError {
     },
 }
 
-pub(crate) fn resources(
-    agent: Agent,
-    computer: String,
-    mcp_server: String,
-) -> BoxStream<'static, Result<Resource, PagingError>> {
-    by_cursor(MAX_PAGES, move |cursor: Option<String>| {
-        let (agent, computer, mcp_server) = (agent.clone(), computer.clone(), mcp_server.clone());
-        async move {
-            let page = agent.resources(&computer, &mcp_server, cursor.as_deref()).await?;
-            Ok((page.resources, page.next_cursor))
-        }
-    })
-}
-
-pub(crate) fn documents(
-    agent: Agent,
-    computer: String,
-    mut query: FinderQuery,
-) -> BoxStream<'static, Result<DpeDocumentSummary, PagingError>> {
-    query.limit = query.limit.clamp(1, GetFinderReq::MAX_LIMIT);
-    by_offset(MAX_PAGES, query.offset, move |offset| {
-        let (agent, computer, query) = (agent.clone(), computer.clone(), FinderQuery { offset, ..query.clone() });
-        async move {
-            let page = agent.finder(&computer, query).await?;
-            Ok((page.documents, page.total_count))
-        }
-    })
-}
-
 /// Follows cursors: `fetch` gives the items of a page and the cursor of the next.
-fn by_cursor<T, Fetch, Page>(max_pages: usize, fetch: Fetch) -> BoxStream<'static, Result<T, PagingError>>
+pub(crate) fn by_cursor<T, Fetch, Page>(max_pages: usize, fetch: Fetch) -> BoxStream<'static, Result<T, PagingError>>
 where
     T: Send + 'static,
     Fetch: FnMut(Option<String>) -> Page + Send + 'static,
@@ -93,7 +61,11 @@ where
 }
 
 /// Counts on: `fetch` gives the items from an offset on, and how many there are in all.
-fn by_offset<T, Fetch, Page>(max_pages: usize, offset: u64, fetch: Fetch) -> BoxStream<'static, Result<T, PagingError>>
+pub(crate) fn by_offset<T, Fetch, Page>(
+    max_pages: usize,
+    offset: u64,
+    fetch: Fetch,
+) -> BoxStream<'static, Result<T, PagingError>>
 where
     T: Send + 'static,
     Fetch: FnMut(u64) -> Page + Send + 'static,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2c_link::RequestError;
 use a2c_protocol::context::GetFinderRet;
 use a2c_protocol::tool::SmcpTool;
-use tokio::sync::Notify;
+use a2c_supervise::ChangeSignal;
 use tokio_util::sync::CancellationToken;
 
 use super::{Inner, Part, Parts, longer, may_pass};
@@ -14,9 +14,9 @@ use super::{Inner, Part, Parts, longer, may_pass};
 pub(super) struct Computer {
     name: String,
     last: Mutex<LastState>,
-    tools: Notify,
-    desktop: Notify,
-    finder: Notify,
+    tools: ChangeSignal,
+    desktop: ChangeSignal,
+    finder: ChangeSignal,
     /// It left, or following ended.
     stop: CancellationToken,
     /// The follower was told that it left.
@@ -44,9 +44,9 @@ impl Computer {
         let computer = Arc::new(Self {
             name: name.to_owned(),
             last: Mutex::default(),
-            tools: Notify::new(),
-            desktop: Notify::new(),
-            finder: Notify::new(),
+            tools: ChangeSignal::new(),
+            desktop: ChangeSignal::new(),
+            finder: ChangeSignal::new(),
             stop: inner.stop.child_token(),
             gone: CancellationToken::new(),
         });
@@ -63,8 +63,7 @@ impl Computer {
     pub(super) fn mark_stale(&self, parts: Parts) {
         for part in [Part::Tools, Part::Desktop, Part::Finder] {
             if parts.contains(part) {
-                // A mark that is not awaited is kept, and a second one adds nothing to it: bursts cost one request.
-                self.stale(part).notify_one();
+                self.stale(part).mark();
             }
         }
     }
@@ -73,7 +72,7 @@ impl Computer {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stale(&self, part: Part) -> &Notify {
+    fn stale(&self, part: Part) -> &ChangeSignal {
         match part {
             Part::Tools => &self.tools,
             Part::Desktop => &self.desktop,
@@ -114,7 +113,7 @@ impl Computer {
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return,
-                () = self.stale(part).notified() => {}
+                () = self.stale(part).changed() => {}
                 () = again => {}
             }
             let outcome = tokio::select! {

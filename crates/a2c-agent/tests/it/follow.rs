@@ -58,7 +58,7 @@ fn answer_to(asked: &Asked, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn it_begins_with_who_is_there_and_remembers_what_they_offer() {
+async fn it_begins_with_the_members_and_stores_what_they_offer() {
     let (_hub, agent, mut desk) = office().await;
     let (following, mut heard) = follow(&agent, Parts::ALL).await;
     assert_eq!(following.computers(), ["desk"]);
@@ -115,7 +115,7 @@ async fn each_notification_refreshes_what_it_is_about_and_is_told_before() {
 }
 
 #[tokio::test]
-async fn who_comes_is_fetched_and_who_goes_is_dropped() {
+async fn a_computer_that_comes_is_fetched_and_one_that_leaves_is_dropped() {
     let (hub, agent, _desk) = office().await;
     let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
     assert_eq!(hear(&mut heard).await, entered("desk"));
@@ -267,7 +267,7 @@ async fn after_a_lost_connection_the_whole_office_is_looked_at_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn news_that_was_missed_is_made_up_for() {
+async fn events_that_were_missed_are_made_up_for() {
     let (hub, agent, mut desk) = office().await;
     let mut events = agent.subscribe();
     let (mut recorder, mut heard) = Recorder::new();
