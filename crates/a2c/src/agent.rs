@@ -7,6 +7,7 @@ mod browse;
 mod dpe;
 mod finder;
 mod pages;
+mod payload;
 mod read;
 mod refusal;
 mod request;
@@ -27,8 +28,8 @@ use serde_json::Value;
 use crate::connection::{CONNECTION, HubArgs};
 use crate::output;
 
+pub(crate) use payload::object;
 use request::AgentRequest;
-pub(crate) use request::object;
 
 /// Act as the Agent of an office.
 ///

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::request::without_nulls;
+use super::payload::without_nulls;
 use super::{show, typed};
 use crate::output;
 

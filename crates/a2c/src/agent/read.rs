@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::request::without_nulls;
+use super::payload::without_nulls;
 use crate::output;
 
 /// What large results are read from.

@@ -1,6 +1,5 @@
 //! One request, read from the command line.
 
-use std::io::Read as _;
 use std::time::Duration;
 
 use a2c_protocol::event;
@@ -9,6 +8,7 @@ use a2c_protocol::uri::WindowUri;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
+use super::payload::{object, without_nulls};
 use super::read::ReadArgs;
 use super::{AgentCommand, dpe, read};
 
@@ -61,36 +61,4 @@ impl AgentRequest {
         };
         Ok(Self { event, payload: without_nulls(payload), limit: limit.duration() })
     }
-}
-
-/// The fields of a request, without those that were not given: not every peer takes null for absent.
-pub(super) fn without_nulls(payload: Value) -> Map<String, Value> {
-    match payload {
-        Value::Object(mut payload) => {
-            payload.retain(|_, value| !value.is_null());
-            payload
-        }
-        _ => Map::new(),
-    }
-}
-
-/// The arguments of a tool: given in place, in a file, or on standard input.
-pub(crate) fn object(given: &str) -> Result<Map<String, Value>> {
-    let text = match given.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
-        None if given == "-" => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-            text
-        }
-        None => given.to_owned(),
-    };
-    serde_json::from_str(&text).with_context(|| {
-        format!("the tool's arguments are not a JSON object, such as '{{\"text\": \"hello\"}}': {}", excerpt(&text))
-    })
-}
-
-fn excerpt(text: &str) -> String {
-    let short: String = text.chars().take(60).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
 }

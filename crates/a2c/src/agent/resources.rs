@@ -10,7 +10,7 @@ use a2c_protocol::seconds::Seconds;
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::request::without_nulls;
+use super::payload::without_nulls;
 use super::typed;
 use crate::output;
 

@@ -6,8 +6,8 @@ use a2c_protocol::uri::Format;
 use serde_json::Value;
 
 use super::document;
-use super::location::Item;
-use super::query::{LoadError, Loaded, Query};
+use super::item::{Item, Loaded};
+use super::query::{LoadError, Query};
 
 /// Asks, and waits for the answer.
 pub(super) async fn load(agent: &Agent, query: Query) -> Result<Loaded, LoadError> {

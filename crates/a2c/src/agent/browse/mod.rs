@@ -6,6 +6,7 @@
 //! never blocks a key.
 
 mod document;
+mod item;
 mod keys;
 mod list;
 mod load;

@@ -1,9 +1,7 @@
-//! What the browser loads: queries, their numbers, and what comes back.
+//! What the browser loads: queries, their numbers, and their failures.
 
 use a2c_agent::RequestError;
 use a2c_protocol::uri::DpeUriError;
-
-use super::location::Item;
 
 /// Numbers one query, so that a late answer is not mistaken for that of a later query.
 pub(super) type QueryId = u64;
@@ -23,17 +21,6 @@ pub(super) enum Query {
     Page { computer: String, uri: String, index: u64 },
     /// An element as text.
     Element { computer: String, uri: String, id: String },
-}
-
-/// What a query loaded.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Loaded {
-    /// A piece of a list, and how long the whole is.
-    Items {
-        items: Vec<Item>,
-        total: u64,
-    },
-    Text(String),
 }
 
 /// Why a query loaded nothing; its text is for the status line.

@@ -13,7 +13,8 @@ use futures_util::StreamExt as _;
 use ratatui::DefaultTerminal;
 use tokio::task::JoinSet;
 
-use super::query::{LoadError, Loaded, NumberedQuery, QueryId};
+use super::item::Loaded;
+use super::query::{LoadError, NumberedQuery, QueryId};
 use super::state::{Action, State};
 use super::{keys, load, view};
 use crate::stop;

@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::item::{Item, Loaded};
 use super::list::PagedList;
-use super::location::{Item, Location};
-use super::query::{LoadError, Loaded, NumberedQuery, Query, QueryId};
+use super::location::Location;
+use super::query::{LoadError, NumberedQuery, Query, QueryId};
 
 #[cfg(test)]
 mod tests;

@@ -10,8 +10,9 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::super::show;
+use super::item::Item;
 use super::keys::HELP;
-use super::location::{Item, Location};
+use super::location::Location;
 use super::state::{Level, State};
 use super::wrap::wrap;
 use crate::output;

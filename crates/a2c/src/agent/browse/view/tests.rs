@@ -4,7 +4,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::super::document::{Element, Page};
-use super::super::query::{LoadError, Loaded, NumberedQuery};
+use super::super::item::Loaded;
+use super::super::query::{LoadError, NumberedQuery};
 use super::super::state::Action;
 use super::*;
 use a2c_protocol::context::DpeDocumentSummary;
