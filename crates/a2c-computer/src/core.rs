@@ -6,11 +6,13 @@ use std::time::SystemTime;
 use a2c_supervise::ChangeSignal;
 
 use crate::config::ComputerConfig;
+use crate::context::ContextPlane;
 use crate::servers::{Servers, Surroundings};
 use crate::tools::Tools;
+use crate::tools::call::ToolRunner;
 use crate::tools::confirm::Confirmation;
 use crate::tools::history::History;
-use crate::tools::pages::Shelf;
+use crate::tools::result_store::ResultStore;
 
 /// How the connection to the hub is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +32,9 @@ pub(crate) struct Core {
     pub(crate) tools: Tools,
     pub(crate) confirmation: Confirmation,
     pub(crate) history: History,
-    /// Results that are too large to be sent at once.
-    pub(crate) shelf: Shelf,
-    /// How large a result may be to be sent at once, in bytes.
+    /// Results that are too large to be sent whole.
+    pub(crate) results: ResultStore,
+    /// How large a result may be to be sent whole, in bytes.
     pub(crate) max_result: usize,
     /// One change of the configuration at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
@@ -67,7 +69,7 @@ impl Core {
             tools,
             confirmation,
             history: History::default(),
-            shelf: Shelf::default(),
+            results: ResultStore::default(),
             max_result,
             changing: tokio::sync::Mutex::default(),
             tools_changed: ChangeSignal::new(),
@@ -82,6 +84,28 @@ impl Core {
 
     pub(crate) fn put_config(&self, config: ComputerConfig) {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
+
+    /// What answers for Desktop, Finder, resources and documents.
+    pub(crate) fn context(&self) -> ContextPlane<'_> {
+        ContextPlane {
+            servers: &self.servers,
+            catalogue: &self.surroundings.catalogue,
+            documents: &self.surroundings.documents,
+            results: &self.results,
+            history: &self.history,
+            window_limit: self.surroundings.limits.window,
+        }
+    }
+
+    /// What runs tools.
+    pub(crate) fn tool_runner(&self) -> ToolRunner<'_> {
+        ToolRunner {
+            tools: &self.tools,
+            servers: &self.servers,
+            confirmation: &self.confirmation,
+            history: &self.history,
+        }
     }
 
     /// How the connection to the hub is.
@@ -106,7 +130,7 @@ impl Core {
         if !refreshed.findings.is_empty() {
             // The comparison takes a moment, and no caller waits for the log.
             let core = self.clone();
-            tokio::task::spawn_blocking(move || core.tools.tell(&refreshed.findings));
+            tokio::task::spawn_blocking(move || core.tools.log_findings(&refreshed.findings));
         }
     }
 

@@ -13,7 +13,7 @@ use a2c_secrets::Redactor;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::catalogue::Census;
+use crate::catalogue::ResourceCounts;
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
 use crate::core::{Core, HubLink};
 use crate::inputs::{InputValue, SetInputError};
@@ -21,8 +21,8 @@ use crate::servers::log::ServerLog;
 use crate::servers::server::Server;
 use crate::servers::state::ServerState;
 use crate::servers::upstream::oauth::{self, TokenStore};
-use crate::tools::call::{self, Caller, Wanted};
-use crate::tools::gate::Hidden;
+use crate::tools::call::{CallRequest, Caller};
+use crate::tools::gate::HiddenReason;
 use crate::tools::history::PastCall;
 use crate::tools::pins::{Approval, PendingChange};
 
@@ -153,13 +153,13 @@ impl ComputerHandle {
             own_name: tool.tool().name.to_string(),
             description: tool.tool().description.as_deref().unwrap_or_default().to_owned(),
             schema: Value::Object((*tool.tool().input_schema).clone()),
-            auto_apply: crate::tools::gate::runs_unasked(tool.meta.as_ref()),
+            auto_apply: crate::config::tool_rules::runs_unasked(tool.meta.as_ref()),
             access: match tool.hidden {
                 None => ToolAccess::Offered,
-                Some(Hidden::Forbidden) => ToolAccess::Forbidden,
-                Some(Hidden::Off) => ToolAccess::Off,
-                Some(Hidden::Changed) => ToolAccess::Quarantined,
-                Some(Hidden::TooLarge) => ToolAccess::TooLarge,
+                Some(HiddenReason::Forbidden) => ToolAccess::Forbidden,
+                Some(HiddenReason::Off) => ToolAccess::Off,
+                Some(HiddenReason::Changed) => ToolAccess::Quarantined,
+                Some(HiddenReason::TooLarge) => ToolAccess::TooLarge,
             },
             changed: tool.is_changed,
         });
@@ -169,12 +169,12 @@ impl ComputerHandle {
     /// Runs a tool as the owner: it need not be confirmed, but the gate is the same.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, limit: Duration) -> CallToolResult {
         let limit = limit.min(Seconds::MAX.duration());
-        let wanted = Wanted { caller: Caller::Owner, tool: tool.to_owned(), params: arguments, limit, trace: None };
+        let call = CallRequest { caller: Caller::Owner, tool: tool.to_owned(), params: arguments, limit, trace: None };
         // In a task of its own, so that the tool can be told to stop when the caller goes away.
         let cancel = CancellationToken::new();
         let _gone = cancel.clone().drop_guard();
         let core = self.core.clone();
-        let running = tokio::spawn(async move { call::run(&core, wanted, &cancel).await });
+        let running = tokio::spawn(async move { core.tool_runner().run(call, &cancel).await });
         running.await.unwrap_or_else(|error| CallToolResult::failure(ErrorCode::ToolFailed, &error.to_string()))
     }
 
@@ -377,7 +377,7 @@ impl ComputerHandle {
     fn status(&self, name: String, server: &Server) -> ServerStatus {
         let now = server.status();
         let counts = server.counts();
-        let Census { windows, documents, .. } = self.core.surroundings.catalogue.census(&name);
+        let ResourceCounts { windows, documents, .. } = self.core.surroundings.catalogue.counts(&name);
         let kind = match &server.config().transport {
             McpTransport::Stdio(_) => "stdio",
             McpTransport::Streamable(_) => "streamable",

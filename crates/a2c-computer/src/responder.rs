@@ -16,9 +16,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use tracing::{Instrument as _, Span};
 
 use crate::core::Core;
-use crate::tools::call::{self, Caller, Wanted};
-use crate::tools::kept::{Begin, CallKey, Kept, KeptLimits, Outcome, Ticket, Waiter};
-use crate::tools::large;
+use crate::tools::call::{CallRequest, Caller};
+use crate::tools::idempotency::{
+    Arrival, CallKey, IdempotencyLimits, IdempotentCalls, Outcome, RepeatWaiter, RunPermit,
+};
+use crate::tools::result_limit;
 
 /// An answer as it goes out. It is kept for those who ask again.
 type Answer = Arc<RawValue>;
@@ -26,7 +28,7 @@ type Answer = Arc<RawValue>;
 /// Answers for the Computer.
 pub(crate) struct Responder {
     pub(crate) core: Arc<Core>,
-    calls: Kept<Answer>,
+    calls: IdempotentCalls<Answer>,
 }
 
 /// A call from its arrival to its answer.
@@ -35,10 +37,10 @@ enum Arrived {
     First {
         request: ToolCallReq,
         trace: Option<TraceContext>,
-        ticket: Ticket<Answer>,
+        permit: RunPermit<Answer>,
     },
     /// It runs already.
-    Again(Waiter<Answer>),
+    Again(RepeatWaiter<Answer>),
     /// There is nothing to run.
     Answered(Answer),
     Refused(ErrorBody),
@@ -53,7 +55,7 @@ struct ToolsAnswer<'a> {
 
 impl Responder {
     pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core, calls: Kept::new(KeptLimits::default(), |answer| answer.get().len()) }
+        Self { core, calls: IdempotentCalls::new(IdempotencyLimits::default(), |answer| answer.get().len()) }
     }
 
     /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays nobody; what
@@ -116,15 +118,17 @@ impl Responder {
             Err(error) => Arrived::Refused(error),
         };
         match self.calls.begin(key, fingerprint, Instant::now()) {
-            Begin::First(ticket) => Arrived::First { trace: TraceContext::of_payload(json), request, ticket },
-            Begin::Running(waiter) => Arrived::Again(waiter),
-            Begin::Done(answer) => Arrived::Answered(answer),
-            Begin::Forgotten => unknown("this call has run already and is not run again; its result is no longer kept"),
-            Begin::Unknown => unknown("this call has run already and is not run again; what came of it is not known"),
-            Begin::Mismatch => Arrived::Refused(ErrorBody::bad_request(
+            Arrival::First(permit) => Arrived::First { trace: TraceContext::of_payload(json), request, permit },
+            Arrival::Running(waiter) => Arrived::Again(waiter),
+            Arrival::Done(answer) => Arrived::Answered(answer),
+            Arrival::Forgotten => {
+                unknown("this call has run already and is not run again; its result is no longer kept")
+            }
+            Arrival::Unknown => unknown("this call has run already and is not run again; what came of it is not known"),
+            Arrival::Mismatch => Arrived::Refused(ErrorBody::bad_request(
                 "field `req_id`: another call has this key: give every call one of its own",
             )),
-            Begin::Full => {
+            Arrival::Full => {
                 let message = "this computer runs as many calls as it can: ask again later";
                 Arrived::Refused(ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", 1))
             }
@@ -142,37 +146,37 @@ impl Responder {
                     reply(event::TOOL_CALL, &CallToolResult::failure(ErrorCode::ToolFailed, message), ack).await;
                 }
             },
-            Arrived::First { request, trace, ticket } => {
+            Arrived::First { request, trace, permit } => {
                 // What is logged on behalf of a call that is part of a trace says of which one.
                 let span = match trace {
                     Some(trace) => tracing::error_span!("call", trace_id = %trace.trace_id()),
                     None => Span::none(),
                 };
-                self.run(request, trace, ticket, ack).instrument(span).await;
+                self.run(request, trace, permit, ack).instrument(span).await;
             }
         }
     }
 
-    async fn run(&self, request: ToolCallReq, trace: Option<TraceContext>, ticket: Ticket<Answer>, ack: AckReply) {
+    async fn run(&self, request: ToolCallReq, trace: Option<TraceContext>, permit: RunPermit<Answer>, ack: AckReply) {
         let (tool, agent, begin) = (request.tool_name.clone(), request.agent.clone(), Instant::now());
-        let wanted = Wanted {
+        let call = CallRequest {
             caller: Caller::Agent(request.agent),
             tool: request.tool_name,
             params: request.params,
             limit: request.timeout.duration(),
             trace,
         };
-        let result = call::run(&self.core, wanted, ticket.cancelled()).await;
+        let result = self.core.tool_runner().run(call, permit.cancelled()).await;
         let ms = begin.elapsed().as_millis() as u64;
         match result.error_code() {
             None => tracing::info!(tool, agent, ms, "tool call"),
             // Nobody waits for it any more: the Agent said so, or is gone.
-            Some(_) if ticket.cancelled().is_cancelled() => tracing::info!(tool, agent, ms, "tool call cancelled"),
+            Some(_) if permit.cancelled().is_cancelled() => tracing::info!(tool, agent, ms, "tool call cancelled"),
             Some(code) => tracing::info!(tool, agent, ms, code = code.number(), "tool call failed"),
         }
         match self.bounded(result) {
             Ok(answer) => {
-                ticket.finish(answer.clone(), Instant::now());
+                permit.finish(answer.clone(), Instant::now());
                 self.send(&answer, ack).await;
             }
             Err(error) => reply(event::TOOL_CALL, &error, ack).await,
@@ -188,7 +192,7 @@ impl Responder {
                 Ok(result) => {
                     // What stands around it on its way needs some room, too.
                     let limit = limit.saturating_sub(1024);
-                    let bounded = large::bound(result, limit, &self.core.shelf, Instant::now());
+                    let bounded = result_limit::bound(result, limit, &self.core.results, Instant::now());
                     reply(event::TOOL_CALL, &bounded, ack).await;
                 }
                 Err(error) => tracing::error!(%error, "an answer could not be read"),
@@ -204,7 +208,7 @@ impl Responder {
             return Ok(answer);
         }
         drop(answer);
-        answer_of(&large::bound(result, self.core.max_result, &self.core.shelf, Instant::now()))
+        answer_of(&result_limit::bound(result, self.core.max_result, &self.core.results, Instant::now()))
     }
 
     fn get_config(&self, json: &str) -> Result<GetConfigRet, ErrorBody> {
@@ -217,24 +221,24 @@ impl Responder {
 
     async fn get_desktop(&self, json: &str) -> Result<GetDesktopRet, ErrorBody> {
         let request: GetDesktopReq = request::decode(json)?;
-        let desktops = self.core.desktop(request.desktop_size, request.window.as_deref()).await;
+        let desktops = self.core.context().desktop(request.desktop_size, request.window.as_deref()).await;
         Ok(GetDesktopRet { desktops, req_id: request.req_id })
     }
 
     async fn get_finder(&self, json: &str) -> Result<GetFinderRet, ErrorBody> {
-        self.core.finder(request::decode(json)?).await
+        self.core.context().finder(request::decode(json)?).await
     }
 
     async fn get_resources(&self, json: &str) -> Result<GetResourcesRet, ErrorBody> {
-        self.core.resources(request::decode(json)?).await
+        self.core.context().resources(request::decode(json)?).await
     }
 
     async fn read_resource(&self, json: &str) -> Result<ReadResourceRet, ErrorBody> {
-        self.core.read_resource(request::decode(json)?).await
+        self.core.context().read_resource(request::decode(json)?).await
     }
 
     async fn get_dpe(&self, json: &str) -> Result<GetDpeRet, ErrorBody> {
-        self.core.dpe(request::decode(json)?).await
+        self.core.context().document(request::decode(json)?).await
     }
 }
 

@@ -1,12 +1,12 @@
-//! Which server answers for which host of `window://` and `dpe://`. Pure.
+//! Which server answers for which host of `window://` and `dpe://` URIs. Pure.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Every host, with the servers that use it. Hosts are compared without regard to case.
+/// All hosts with the servers that use them. The case of a host does not matter.
 #[derive(Debug, Default)]
-pub(crate) struct Hosts {
-    /// In the order in which the servers were taken on, whichever of them has listed something first.
+pub(crate) struct HostOwners {
+    /// By the rank of the server, not by which server listed something first.
     servers: HashMap<String, BTreeMap<u64, Arc<str>>>,
     ranks: HashMap<Arc<str>, u64>,
 }
@@ -15,22 +15,22 @@ pub(crate) struct Hosts {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Clash {
     pub(crate) host: String,
-    /// Who was taken on first, and answers.
+    /// The server that was added first, and answers.
     pub(crate) first: Arc<str>,
-    /// Who came later.
+    /// The server that was added later.
     pub(crate) second: Arc<str>,
 }
 
-impl Hosts {
-    /// A server was taken on: it comes behind all others. One that was there before keeps its place.
-    pub(crate) fn enrol(&mut self, server: &Arc<str>) {
+impl HostOwners {
+    /// Gives a server the next rank. A server that was known before keeps its rank.
+    pub(crate) fn register(&mut self, server: &Arc<str>) {
         let next = self.ranks.len() as u64;
         self.ranks.entry(server.clone()).or_insert(next);
     }
 
-    /// A server uses these hosts now instead of those. What clashes that did not before is told.
+    /// A server uses the hosts `new` instead of `old`. Returns new clashes.
     pub(crate) fn change(&mut self, server: &Arc<str>, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Vec<Clash> {
-        self.enrol(server);
+        self.register(server);
         let rank = self.ranks[server];
         for gone in old.difference(new) {
             if let Some(servers) = self.servers.get_mut(gone) {
@@ -52,13 +52,13 @@ impl Hosts {
         clashes
     }
 
-    /// Who uses a host, the one that answers for it first.
+    /// The servers that use a host; the first one answers for it.
     pub(crate) fn servers_of(&self, host: &str) -> impl Iterator<Item = &Arc<str>> {
         self.servers.get(&key(host)).into_iter().flat_map(BTreeMap::values)
     }
 }
 
-/// A host as it is compared.
+/// The form in which hosts are compared.
 pub(crate) fn key(host: &str) -> String {
     host.to_ascii_lowercase()
 }
@@ -71,27 +71,27 @@ mod tests {
         hosts.iter().map(|host| key(host)).collect()
     }
 
-    fn first(hosts: &Hosts, host: &str) -> Option<String> {
+    fn first(hosts: &HostOwners, host: &str) -> Option<String> {
         hosts.servers_of(host).next().map(ToString::to_string)
     }
 
     #[test]
-    fn who_was_taken_on_first_answers_and_who_came_later_is_told_of() {
-        let mut hosts = Hosts::default();
+    fn the_server_that_was_added_first_answers_and_clashes_are_reported() {
+        let mut hosts = HostOwners::default();
         let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
-        hosts.enrol(&a);
-        hosts.enrol(&b);
+        hosts.register(&a);
+        hosts.register(&b);
         let clash = || [Clash { host: "y".into(), first: a.clone(), second: b.clone() }];
-        // The later one may be the first to list something.
+        // The later server may be the first to list something.
         assert_eq!(hosts.change(&b, &set(&[]), &set(&["y", "z"])), []);
         assert_eq!(hosts.change(&a, &set(&[]), &set(&["X", "Y"])), clash());
-        assert_eq!(hosts.change(&b, &set(&["y", "z"]), &set(&["y", "z"])), [], "it is told once");
+        assert_eq!(hosts.change(&b, &set(&["y", "z"]), &set(&["y", "z"])), [], "it is reported once");
         assert_eq!(first(&hosts, "Y").as_deref(), Some("a"));
         assert_eq!(first(&hosts, "z").as_deref(), Some("b"));
         assert_eq!(first(&hosts, "?"), None);
         assert_eq!(hosts.change(&a, &set(&["x", "y"]), &set(&[])), []);
-        assert_eq!(first(&hosts, "y").as_deref(), Some("b"), "who is left answers");
+        assert_eq!(first(&hosts, "y").as_deref(), Some("b"), "the remaining server answers");
         assert_eq!(hosts.change(&a, &set(&[]), &set(&["y"])), clash());
-        assert_eq!(first(&hosts, "y").as_deref(), Some("a"), "who comes back has its place");
+        assert_eq!(first(&hosts, "y").as_deref(), Some("a"), "a server that comes back has its rank");
     }
 }

@@ -1,4 +1,4 @@
-//! One pass over a server's list of resources: what is in it, sorted by what it is for.
+//! One pass over a server's list of resources, sorted by kind.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,23 +11,23 @@ use super::hosts::key;
 /// How many windows of one server are shown.
 const MAX_WINDOWS: usize = 1_000;
 
-/// What a server listed so far.
+/// The resources that a server has listed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// In the order of the list, each once.
+    /// In the order of the list, without repetitions.
     pub(super) windows: Vec<Resource>,
     window_uris: HashSet<String>,
     /// The URI of each document, and the host in it.
     documents: HashMap<Box<str>, String>,
     /// The URI of a host's level 0.
     pub(super) levels_zero: BTreeMap<String, String>,
-    /// All else that can be read.
+    /// All other resources.
     pub(super) others: HashSet<Box<str>>,
     pub(super) hosts: BTreeSet<String>,
-    /// Windows over what is shown.
+    /// Windows beyond the limit.
     pub(super) too_many: usize,
-    /// Windows and documents that are not shown because the server would not tell of their changes.
-    pub(super) hidden: Hidden,
+    /// Windows and documents that are not shown because the server does not announce changes.
+    pub(super) hidden: HiddenCounts,
     /// Whether windows and documents of this server are shown.
     shows: bool,
     is_first: bool,
@@ -35,12 +35,12 @@ pub(crate) struct Listing {
 
 /// How much of a server is not shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Hidden {
+pub(crate) struct HiddenCounts {
     pub(crate) windows: usize,
     pub(crate) documents: usize,
 }
 
-/// What a resource is for.
+/// The kind of a resource.
 #[derive(Debug, PartialEq)]
 pub(super) enum Kind {
     Window {
@@ -50,7 +50,7 @@ pub(super) enum Kind {
         host: String,
         declared: Box<ListedDocument>,
     },
-    /// A document of several segments: the Finder does not know it, `get_dpe` does.
+    /// A document of several segments: `get_dpe` knows it, the Finder does not.
     DeepDocument {
         host: String,
     },
@@ -63,18 +63,18 @@ pub(super) enum Kind {
 }
 
 impl Listing {
-    /// Begins a pass. A server that does not tell of changes has its windows and documents neither shown nor followed;
-    /// they can be read.
+    /// Begins a pass. Without `shows`, for a server that does not announce changes, windows and documents are neither shown
+    /// nor subscribed to; they can be read.
     pub(crate) fn new(shows: bool, is_first: bool) -> Self {
         Self { shows, is_first, ..Self::default() }
     }
 
-    /// Whether it is the first one over this connection: then what was read over an earlier one may be old.
+    /// Whether it is the first pass over this connection: then metadata from an earlier connection may be old.
     pub(super) fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// Takes in a resource. One that is a document is given back, the first time.
+    /// Adds a resource. Returns a document that is listed for the first time.
     pub(super) fn add(&mut self, resource: Resource, server: &str) -> Option<ListedDocument> {
         let kind = kind_of(&resource, server);
         match &kind {
@@ -117,8 +117,8 @@ impl Listing {
         None
     }
 
-    /// What to subscribe to: each window, and each document; where the level 0 of a host is listed, that stands for all
-    /// its documents.
+    /// What to subscribe to: each window and each document. If the level 0 of a host is listed, it stands for all documents
+    /// of the host.
     pub(super) fn to_subscribe(&self) -> HashSet<Box<str>> {
         let alone = self.documents.iter().filter(|(_, host)| !self.levels_zero.contains_key(*host));
         let mut wanted: HashSet<Box<str>> = alone.map(|(uri, _)| uri.clone()).collect();
@@ -133,7 +133,7 @@ impl Listing {
     }
 }
 
-/// What a resource is for, by its URI.
+/// The kind of a resource, by its URI.
 pub(super) fn kind_of(resource: &Resource, server: &str) -> Kind {
     if let Ok(window) = WindowUri::parse(&resource.uri) {
         return Kind::Window { host: key(window.uri.host().as_str()) };

@@ -1,15 +1,15 @@
-//! The catalogue: what the servers of a Computer have to show, kept current, so that no request has to ask them.
+//! The catalogue: the resources of all servers of a Computer, kept current, so that no request has to list them.
 //!
-//! A server's task lists its resources page by page into a [`Listing`]; documents that say enough about themselves are
-//! shown at once, others are handed out as [`Job`]s to be read first. What the server tells later changes single entries.
-//! Who shows Desktop or Finder is told by a bell when there is something new to see.
+//! A server's task adds its resources page by page to a [`Listing`]. A document whose list entry says enough is shown at
+//! once; for any other, [`Catalogue::next_read`] gives a [`DocumentRead`]. Later notifications of the server change single
+//! entries. `desktop_changed` and `finder_changed` are marked when there is something new to show.
 
 mod hosts;
 mod listing;
-mod reads;
-mod refresh;
-mod shelf;
+mod read_queue;
+mod server_entry;
 mod state;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -23,23 +23,23 @@ use a2c_supervise::ChangeSignal;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-pub(crate) use listing::{Hidden, Listing};
-pub(crate) use reads::Job;
-pub(crate) use shelf::CataloguedWindow;
-use shelf::Shelf;
+pub(crate) use listing::{HiddenCounts, Listing};
+pub(crate) use read_queue::DocumentRead;
+pub(crate) use server_entry::CataloguedWindow;
+use server_entry::ServerEntry;
 use state::{State, windows};
 
-/// How many documents are read at a time to know what they are, over all servers.
-const READS: usize = 256;
+/// How many documents of all servers are read at a time for their metadata.
+const MAX_READS: usize = 256;
 
-/// What all servers have to show.
+/// The resources of all servers.
 pub(crate) struct Catalogue {
     state: Mutex<State>,
-    /// Who reads a document to know what it is holds one of these.
+    /// A task that reads a document for its metadata holds one permit.
     pub(crate) reading: Semaphore,
-    /// Rung when the Desktop is not what it was.
+    /// Marked when the Desktop has changed.
     pub(crate) desktop_changed: ChangeSignal,
-    /// Rung when the Finder is not what it was.
+    /// Marked when the Finder has changed.
     pub(crate) finder_changed: ChangeSignal,
 }
 
@@ -47,73 +47,73 @@ impl Default for Catalogue {
     fn default() -> Self {
         Self {
             state: Mutex::default(),
-            reading: Semaphore::new(READS),
+            reading: Semaphore::new(MAX_READS),
             desktop_changed: ChangeSignal::new(),
             finder_changed: ChangeSignal::new(),
         }
     }
 }
 
-/// What a server has to show.
+/// How many resources of a server are shown, and how many are not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Census {
+pub(crate) struct ResourceCounts {
     pub(crate) windows: usize,
     pub(crate) documents: usize,
-    /// Documents of which it is not known what they are.
+    /// Documents whose metadata could not be read.
     pub(crate) left_out: usize,
-    /// What is not shown since the server would not tell of changes.
-    pub(crate) hidden: Hidden,
+    /// What is not shown because the server does not announce changes.
+    pub(crate) hidden: HiddenCounts,
 }
 
 /// Why a document could not be read.
 #[derive(Debug)]
-pub(crate) enum Unread {
-    /// The server says that it is not there.
+pub(crate) enum ReadFailure {
+    /// The server says that it does not exist.
     Missing(String),
-    /// Something else.
+    /// Any other failure.
     Failed(String),
 }
 
-/// What a list that was looked at to its end leaves to do.
+/// What follows from a complete listing.
 pub(crate) struct Finished {
     /// What to subscribe to.
     pub(crate) to_subscribe: Arc<HashSet<Box<str>>>,
-    /// The documents that were shown and are not any more.
+    /// Documents that were shown and are not listed any more.
     pub(crate) gone: Vec<String>,
 }
 
-/// What a server's news means for who follows it.
+/// What an update of a resource makes necessary.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Consequence {
+pub(crate) enum UpdateEffect {
     Nothing,
-    /// A document is to be read.
+    /// A document has to be read.
     Read,
-    /// Everything is to be listed again.
+    /// Everything has to be listed again.
     List,
 }
 
 impl Catalogue {
-    /// Takes in a page of a server's list.
-    pub(crate) fn take_page(&self, server: &Arc<str>, listing: &mut Listing, page: Vec<Resource>) {
+    /// Adds a page of a server's list.
+    pub(crate) fn add_page(&self, server: &Arc<str>, listing: &mut Listing, page: Vec<Resource>) {
         for resource in page {
             let Some(declared) = listing.add(resource, server) else { continue };
-            // One at a time: whoever asks meanwhile need not wait for the whole page.
+            // The lock is taken for each document: a request need not wait for the whole page.
             self.state().document_listed(server, listing, declared);
         }
-        // What is shown can be read, also before the list is at its end.
+        // A document that is shown can be read, also before the listing is complete.
         let mut state = self.state();
-        let shelf = state.shelves.entry(server.clone()).or_default();
-        if !listing.hosts.is_subset(&shelf.hosts) {
-            let old = shelf.hosts.clone();
-            shelf.hosts.extend(listing.hosts.iter().cloned());
-            let new = shelf.hosts.clone();
+        let entry = state.servers.entry(server.clone()).or_default();
+        if !listing.hosts.is_subset(&entry.hosts) {
+            let old = entry.hosts.clone();
+            entry.hosts.extend(listing.hosts.iter().cloned());
+            let new = entry.hosts.clone();
             let clashes = state.hosts.change(server, &old, &new);
             drop(state);
-            tell_of(clashes);
+            warn_about(clashes);
         }
     }
 
-    /// The list is at its end: what is not in it is gone.
+    /// The listing is complete: removes what is not in it.
     pub(crate) fn finish(&self, server: &Arc<str>, mut listing: Listing) -> Finished {
         let to_subscribe = Arc::new(listing.to_subscribe());
         let mut state = self.state();
@@ -122,21 +122,21 @@ impl Catalogue {
         for uri in &gone {
             state.finder.remove(server, uri);
         }
-        let shelf = state.shelves.entry(server.clone()).or_default();
-        shelf.reads.retain(|uri| listing.has_document(uri));
-        let windows = windows(server, &listing.windows, shelf);
-        let windows_differ = shelf.windows != windows;
-        shelf.windows = windows;
-        shelf.others = std::mem::take(&mut listing.others);
-        shelf.levels_zero = std::mem::take(&mut listing.levels_zero);
-        let is_news = shelf.hidden != listing.hidden;
-        shelf.hidden = listing.hidden;
-        let documents_differ = std::mem::take(&mut shelf.documents_differ) || !gone.is_empty();
-        let old = std::mem::replace(&mut shelf.hosts, std::mem::take(&mut listing.hosts));
-        let new = shelf.hosts.clone();
+        let entry = state.servers.entry(server.clone()).or_default();
+        entry.reads.retain(|uri| listing.has_document(uri));
+        let windows = windows(server, &listing.windows, entry);
+        let windows_differ = entry.windows != windows;
+        entry.windows = windows;
+        entry.others = std::mem::take(&mut listing.others);
+        entry.levels_zero = std::mem::take(&mut listing.levels_zero);
+        let hidden_differs = entry.hidden != listing.hidden;
+        entry.hidden = listing.hidden;
+        let documents_differ = std::mem::take(&mut entry.documents_differ) || !gone.is_empty();
+        let old = std::mem::replace(&mut entry.hosts, std::mem::take(&mut listing.hosts));
+        let new = entry.hosts.clone();
         let clashes = state.hosts.change(server, &old, &new);
         drop(state);
-        tell_of(clashes);
+        warn_about(clashes);
         let name = &**server;
         if listing.too_many > 0 {
             tracing::warn!(
@@ -145,8 +145,8 @@ impl Catalogue {
                 "an MCP server lists more windows than are shown"
             );
         }
-        let Hidden { windows, documents } = listing.hidden;
-        if is_news && windows + documents > 0 {
+        let HiddenCounts { windows, documents } = listing.hidden;
+        if hidden_differs && windows + documents > 0 {
             tracing::warn!(
                 server = name,
                 windows,
@@ -161,125 +161,127 @@ impl Catalogue {
             self.finder_changed.mark();
         }
         if !windows_differ && !documents_differ {
-            tracing::debug!(server = name, "a list of resources has changed nothing that is shown");
+            tracing::debug!(server = name, "a listing of resources has changed nothing that is shown");
         }
         Finished { to_subscribe, gone }
     }
 
-    /// The list could not be had to its end. What is in it so far is shown all the same.
-    pub(crate) fn broke_off(&self, server: &Arc<str>) {
-        if let Some(shelf) = self.state().shelves.get_mut(server) {
-            self.tell_of_documents(shelf);
+    /// The listing failed. What it has added so far is shown.
+    pub(crate) fn listing_failed(&self, server: &Arc<str>) {
+        if let Some(entry) = self.state().servers.get_mut(server) {
+            self.notify_documents(entry);
         }
     }
 
-    fn tell_of_documents(&self, shelf: &mut Shelf) {
-        if std::mem::take(&mut shelf.documents_differ) {
+    fn notify_documents(&self, entry: &mut ServerEntry) {
+        if std::mem::take(&mut entry.documents_differ) {
             self.finder_changed.mark();
         }
     }
 
-    /// A server tells us when a resource changes, or not any more.
-    pub(crate) fn follows(&self, server: &str, uri: &str, is_followed: bool) {
+    /// A server has accepted a subscription, or it has ended.
+    pub(crate) fn set_subscribed(&self, server: &str, uri: &str, is_subscribed: bool) {
         let mut state = self.state();
-        let Some(shelf) = state.shelves.get_mut(server) else { return };
-        match is_followed {
-            true => _ = shelf.followed.insert(uri.into()),
-            false => _ = shelf.followed.remove(uri),
+        let Some(entry) = state.servers.get_mut(server) else { return };
+        match is_subscribed {
+            true => _ = entry.subscribed.insert(uri.into()),
+            false => _ = entry.subscribed.remove(uri),
         }
     }
 
-    /// A resource changed, says its server.
-    pub(crate) fn updated(&self, server: &Arc<str>, uri: &str) -> Consequence {
+    /// A server announces that a resource changed.
+    pub(crate) fn updated(&self, server: &Arc<str>, uri: &str) -> UpdateEffect {
         if WindowUri::parse(uri).is_ok() {
             self.desktop_changed.mark();
-            return Consequence::Nothing;
+            return UpdateEffect::Nothing;
         }
-        let Ok(dpe) = DpeUri::parse(uri) else { return Consequence::Nothing };
+        let Ok(dpe) = DpeUri::parse(uri) else { return UpdateEffect::Nothing };
         self.finder_changed.mark();
         if *dpe.uri.level() == DpeLevel::Catalogue {
-            return Consequence::List;
+            return UpdateEffect::List;
         }
-        // The document as it was listed, or as it would be if somebody else had written it.
+        // The document may be listed with exactly this URI, or with the normalized URI.
         let document = dpe.uri.document().map(|document| document.to_string());
         let mut state = self.state();
         for uri in [Some(uri.to_owned()), document].into_iter().flatten() {
             if state.document_changed(server, &uri) {
-                return Consequence::Read;
+                return UpdateEffect::Read;
             }
         }
-        Consequence::Nothing
+        UpdateEffect::Nothing
     }
 
     /// The next document of a server that has to be read.
-    pub(crate) fn next_read(&self, server: &str) -> Option<Job> {
-        self.state().shelves.get_mut(server)?.reads.next()
+    pub(crate) fn next_read(&self, server: &str) -> Option<DocumentRead> {
+        self.state().servers.get_mut(server)?.reads.next()
     }
 
-    /// A document was read: its level 1, or why not.
-    pub(crate) fn read(&self, server: &Arc<str>, job: &Job, outcome: Result<Value, Unread>) {
-        if self.state().document_read(server, job, outcome) {
+    /// Takes the outcome of a read: the level 1 of the document, or why there is none.
+    pub(crate) fn document_read(&self, server: &Arc<str>, read: &DocumentRead, outcome: Result<Value, ReadFailure>) {
+        if self.state().document_read(server, read, outcome) {
             self.finder_changed.mark();
         }
     }
 
-    /// A server has a new connection: what is known of it may be old.
+    /// A server has a new connection: changes may have been missed.
     pub(crate) fn connected(&self, server: &Arc<str>) {
-        if let Some(shelf) = self.state().shelves.get_mut(server) {
-            shelf.reads.start_over();
-            shelf.followed.clear();
-            self.windows_come_or_go(shelf);
+        if let Some(entry) = self.state().servers.get_mut(server) {
+            entry.reads.start_over();
+            entry.subscribed.clear();
+            self.notify_windows(entry);
         }
     }
 
-    /// A server's connection is over. Its windows cannot be read for now.
+    /// A server's connection has ended: its windows cannot be read for now.
     pub(crate) fn disconnected(&self, server: &Arc<str>) {
-        if let Some(shelf) = self.state().shelves.get_mut(server) {
-            shelf.followed.clear();
-            self.windows_come_or_go(shelf);
-            self.tell_of_documents(shelf);
+        if let Some(entry) = self.state().servers.get_mut(server) {
+            entry.subscribed.clear();
+            self.notify_windows(entry);
+            self.notify_documents(entry);
         }
     }
 
-    fn windows_come_or_go(&self, shelf: &Shelf) {
-        if !shelf.windows.is_empty() {
+    fn notify_windows(&self, entry: &ServerEntry) {
+        if !entry.windows.is_empty() {
             self.desktop_changed.mark();
         }
     }
 
-    /// A server is not wanted any more.
+    /// A server was switched off or removed.
     pub(crate) fn forget(&self, server: &Arc<str>) {
         let mut state = self.state();
         if state.finder.remove_server(server) > 0 {
             self.finder_changed.mark();
         }
-        if let Some(shelf) = state.shelves.remove(server) {
-            self.windows_come_or_go(&shelf);
-            state.hosts.change(server, &shelf.hosts, &Default::default());
+        if let Some(entry) = state.servers.remove(server) {
+            self.notify_windows(&entry);
+            state.hosts.change(server, &entry.hosts, &Default::default());
         }
     }
 
-    /// The windows, in the order of the servers' names and of their lists; with `only`, those of exactly this URI.
+    /// The windows, in the order of the servers' names and of their lists; with `only`, those with exactly this URI.
     pub(crate) fn windows(&self, only: Option<&str>) -> Vec<Arc<CataloguedWindow>> {
         let state = self.state();
-        let all = state.shelves.values().flat_map(|shelf| &shelf.windows);
+        let all = state.servers.values().flat_map(|entry| &entry.windows);
         let is_meant =
             |window: &&Arc<CataloguedWindow>| only.is_none_or(|uri| window.listed_uri == uri || window.uri == uri);
         all.filter(is_meant).cloned().collect()
     }
 
     /// How much of a server is shown, and how much is not.
-    pub(crate) fn census(&self, server: &str) -> Census {
+    pub(crate) fn counts(&self, server: &str) -> ResourceCounts {
         let state = self.state();
         let documents = state.finder.count(server);
-        let Some(shelf) = state.shelves.get(server) else { return Census { documents, ..Census::default() } };
-        let (windows, left_out) = (shelf.windows.len(), shelf.reads.failures());
-        Census { windows, documents, left_out, hidden: shelf.hidden }
+        let Some(entry) = state.servers.get(server) else {
+            return ResourceCounts { documents, ..ResourceCounts::default() };
+        };
+        let (windows, left_out) = (entry.windows.len(), entry.reads.failures());
+        ResourceCounts { windows, documents, left_out, hidden: entry.hidden }
     }
 
-    /// A server was taken on.
-    pub(crate) fn enrol(&self, server: &str) {
-        self.state().hosts.enrol(&server.into());
+    /// A server was added: its rank decides which server answers for a host.
+    pub(crate) fn register(&self, server: &str) {
+        self.state().hosts.register(&server.into());
     }
 
     /// All documents, as they are now.
@@ -287,8 +289,8 @@ impl Catalogue {
         self.state().finder.view()
     }
 
-    /// Who answers for a document of a host: where several servers use the host, the first one that lists it, or else the
-    /// first one.
+    /// The server that answers for a document of a host. If several servers use the host, it is the first one that lists the
+    /// document, or else the first one.
     pub(crate) fn server_of(&self, host: &str, document: Option<&str>) -> Option<Arc<str>> {
         let state = self.state();
         let mut servers = state.hosts.servers_of(host);
@@ -301,21 +303,22 @@ impl Catalogue {
     /// The first server that lists a URI, in the order of their names.
     pub(crate) fn server_listing(&self, uri: &str) -> Option<Arc<str>> {
         let state = self.state();
-        let lists = |shelf: &Shelf| shelf.others.contains(uri) || shelf.windows.iter().any(|w| w.listed_uri == uri);
-        state.shelves.iter().find(|(_, shelf)| lists(shelf)).map(|(server, _)| server.clone())
+        let lists =
+            |entry: &ServerEntry| entry.others.contains(uri) || entry.windows.iter().any(|w| w.listed_uri == uri);
+        state.servers.iter().find(|(_, entry)| lists(entry)).map(|(server, _)| server.clone())
     }
 
-    /// What is known of a document, as a resource.
+    /// The metadata of a document, as a resource.
     pub(crate) fn document(&self, server: &str, uri: &str) -> Option<Resource> {
-        self.state().finder.get(server, uri).map(refresh::as_resource)
+        self.state().finder.get(server, uri).map(summary::as_resource)
     }
 
-    /// Whether a server tells us when this document changes.
-    pub(crate) fn is_followed(&self, server: &str, uri: &str, host: &str) -> bool {
+    /// Whether a server announces changes of this document.
+    pub(crate) fn is_subscribed(&self, server: &str, uri: &str, host: &str) -> bool {
         let state = self.state();
-        let Some(shelf) = state.shelves.get(server) else { return false };
-        let level_zero = shelf.levels_zero.get(&hosts::key(host));
-        shelf.followed.contains(uri) || level_zero.is_some_and(|uri| shelf.followed.contains(uri.as_str()))
+        let Some(entry) = state.servers.get(server) else { return false };
+        let level_zero = entry.levels_zero.get(&hosts::key(host));
+        entry.subscribed.contains(uri) || level_zero.is_some_and(|uri| entry.subscribed.contains(uri.as_str()))
     }
 
     /// Forgets the changes so far: they happened before an Agent could see anything.
@@ -325,12 +328,12 @@ impl Catalogue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change under the lock is made of steps that leave nothing half done.
+        // No step under the lock leaves anything half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn tell_of(clashes: Vec<hosts::Clash>) {
+fn warn_about(clashes: Vec<hosts::Clash>) {
     for clash in clashes {
         let (host, first, second) = (clash.host, &*clash.first, &*clash.second);
         tracing::warn!(host, first, second, "two MCP servers use the same host in their URIs; the first one answers");

@@ -1,4 +1,4 @@
-//! Everything that is known of all servers, and how it changes. One lock is around it; nothing in here waits.
+//! The state of the catalogue, and its changes. It is behind one lock; nothing in here waits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,82 +8,87 @@ use a2c_finder::finder::{FinderIndex, ListedDocument};
 use a2c_protocol::context::Resource;
 use serde_json::Value;
 
-use super::hosts::Hosts;
+use super::hosts::HostOwners;
 use super::listing::Listing;
-use super::reads::{Job, Reason};
-use super::shelf::{CataloguedWindow, Shelf};
-use super::{Unread, refresh};
+use super::read_queue::{DocumentRead, Reason};
+use super::server_entry::{CataloguedWindow, ServerEntry};
+use super::{ReadFailure, summary};
 
-/// What is known.
+/// The resources of all servers, and the documents of the Finder.
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) shelves: BTreeMap<Arc<str>, Shelf>,
-    pub(super) hosts: Hosts,
+    pub(super) servers: BTreeMap<Arc<str>, ServerEntry>,
+    pub(super) hosts: HostOwners,
     pub(super) finder: FinderIndex,
 }
 
 impl State {
-    /// A document was listed: it is shown, or is to be read first.
+    /// A document was listed: shows it, or requests a read first.
     pub(super) fn document_listed(&mut self, server: &Arc<str>, listing: &Listing, declared: ListedDocument) {
-        let shelf = self.shelves.entry(server.clone()).or_default();
+        let entry = self.servers.entry(server.clone()).or_default();
         if declared.is_complete() {
             if let Ok(summary) = declared.complete() {
-                shelf.documents_differ |= self.finder.put(&refresh::bounded(summary));
+                entry.documents_differ |= self.finder.put(&summary::bounded(summary));
             }
             return;
         }
         let (uri, declared) = (declared.uri().to_owned(), Box::new(declared));
         match self.finder.get(server, &uri) {
-            // It was read already; what the list says about it may be new.
+            // It was read already; the list entry may be new.
             Some(shown) if !listing.is_first() => {
-                if let Ok(summary) = declared.with_metadata(&refresh::as_level_one(&shown)) {
-                    shelf.documents_differ |= self.finder.put(&refresh::bounded(summary));
+                if let Ok(summary) = declared.with_metadata(&summary::as_level_one(&shown)) {
+                    entry.documents_differ |= self.finder.put(&summary::bounded(summary));
                 }
             }
-            None if shelf.reads.knows(&uri) && !listing.is_first() => {
-                if !shelf.reads.has_failed(&uri) {
-                    shelf.reads.declared(&uri, declared);
+            None if entry.reads.knows(&uri) && !listing.is_first() => {
+                if !entry.reads.has_failed(&uri) {
+                    entry.reads.declared(&uri, declared);
                 }
             }
-            _ => shelf.reads.want(&uri, Reason::Undeclared(declared)),
+            _ => entry.reads.request(&uri, Reason::Undeclared(declared)),
         }
     }
 
-    /// A document changed. Whether it is to be read.
+    /// A document changed. Returns whether it has to be read.
     pub(super) fn document_changed(&mut self, server: &Arc<str>, uri: &str) -> bool {
         let is_shown = self.finder.contains(server, uri);
-        let Some(shelf) = self.shelves.get_mut(server) else { return false };
+        let Some(entry) = self.servers.get_mut(server) else { return false };
         if is_shown {
-            shelf.reads.want(uri, Reason::Changed);
+            entry.reads.request(uri, Reason::Changed);
             return true;
         }
-        shelf.reads.changed(uri)
+        entry.reads.changed(uri)
     }
 
-    /// Whether what is shown is not what it was.
-    pub(super) fn document_read(&mut self, server: &Arc<str>, job: &Job, outcome: Result<Value, Unread>) -> bool {
-        let Some(shelf) = self.shelves.get_mut(server) else { return false };
-        let Some(reason) = shelf.reads.done(job) else { return false };
-        let uri = &*job.uri;
+    /// A read is done. Returns whether the Finder has changed.
+    pub(super) fn document_read(
+        &mut self,
+        server: &Arc<str>,
+        read: &DocumentRead,
+        outcome: Result<Value, ReadFailure>,
+    ) -> bool {
+        let Some(entry) = self.servers.get_mut(server) else { return false };
+        let Some(reason) = entry.reads.done(read) else { return false };
+        let uri = &*read.uri;
         let problem = match (reason, outcome) {
             (Reason::Undeclared(declared), Ok(level_one)) => match declared.clone().with_metadata(&level_one) {
-                Ok(summary) => return self.finder.put(&refresh::bounded(summary)),
+                Ok(summary) => return self.finder.put(&summary::bounded(summary)),
                 Err(incomplete) => {
-                    shelf.reads.failed(uri, declared);
+                    entry.reads.failed(uri, declared);
                     incomplete.to_string()
                 }
             },
-            (Reason::Undeclared(declared), Err(Unread::Missing(problem) | Unread::Failed(problem))) => {
-                shelf.reads.failed(uri, declared);
+            (Reason::Undeclared(declared), Err(ReadFailure::Missing(problem) | ReadFailure::Failed(problem))) => {
+                entry.reads.failed(uri, declared);
                 problem
             }
             (Reason::Changed, Ok(level_one)) => {
                 let Some(shown) = self.finder.get(server, uri) else { return false };
-                return self.finder.put(&refresh::bounded(refresh::refreshed(shown, &level_one)));
+                return self.finder.put(&summary::bounded(summary::refreshed(shown, &level_one)));
             }
-            (Reason::Changed, Err(Unread::Missing(_))) => return self.finder.remove(server, uri),
-            (Reason::Changed, Err(Unread::Failed(problem))) => {
-                if shelf.may_warn() {
+            (Reason::Changed, Err(ReadFailure::Missing(_))) => return self.finder.remove(server, uri),
+            (Reason::Changed, Err(ReadFailure::Failed(problem))) => {
+                if entry.may_warn() {
                     tracing::warn!(
                         server = &**server,
                         uri,
@@ -94,27 +99,27 @@ impl State {
                 return false;
             }
         };
-        if shelf.may_warn() {
+        if entry.may_warn() {
             tracing::warn!(
                 server = &**server,
                 uri,
                 problem,
-                "a document is left out of the Finder: its metadata cannot be had"
+                "a document is left out of the Finder: its metadata cannot be read"
             );
         }
-        // It may have been shown for what it was in an earlier connection.
+        // It may be shown from an earlier connection.
         self.finder.remove(server, uri)
     }
 }
 
-/// The windows of a list, with what is wrong about them told.
-pub(super) fn windows(server: &Arc<str>, listed: &[Resource], shelf: &mut Shelf) -> Vec<Arc<CataloguedWindow>> {
-    shelf.listed_anew();
+/// The windows of a list. Logs what is wrong with them.
+pub(super) fn windows(server: &Arc<str>, listed: &[Resource], entry: &mut ServerEntry) -> Vec<Arc<CataloguedWindow>> {
+    entry.reset_warnings();
     let mut windows = Vec::with_capacity(listed.len());
     for resource in listed {
         let Ok(window) = ListedWindow::of(resource) else { continue };
         for warning in &window.warnings {
-            if shelf.may_warn() {
+            if entry.may_warn() {
                 tracing::warn!(server = &**server, uri = resource.uri, "a window {warning}");
             }
         }

@@ -1,4 +1,4 @@
-//! The catalogue without servers: what is listed, read and changed, and what is shown of it.
+//! The catalogue without servers: listings, reads and changes, and what is shown of them.
 
 use a2c_finder::finder::FinderQuery;
 use a2c_protocol::context::Resource;
@@ -35,7 +35,7 @@ impl Stage {
 
     fn list(&mut self, resources: Vec<Resource>) -> Vec<String> {
         let mut listing = Listing::new(true, std::mem::take(&mut self.is_first));
-        self.catalogue.take_page(&self.server, &mut listing, resources);
+        self.catalogue.add_page(&self.server, &mut listing, resources);
         let mut wanted: Vec<String> =
             self.catalogue.finish(&self.server, listing).to_subscribe.iter().map(ToString::to_string).collect();
         wanted.sort_unstable();
@@ -47,7 +47,7 @@ impl Stage {
         self.catalogue.connected(&self.server);
     }
 
-    fn jobs(&self) -> Vec<Job> {
+    fn pending_reads(&self) -> Vec<DocumentRead> {
         std::iter::from_fn(|| self.catalogue.next_read("s")).collect()
     }
 
@@ -57,28 +57,28 @@ impl Stage {
         documents.into_iter().map(|document| document.title).collect()
     }
 
-    /// Whether Desktop and Finder were rung for since the last look.
-    fn rung(&self) -> (bool, bool) {
+    /// Whether Desktop and Finder were notified since the last call.
+    fn notified(&self) -> (bool, bool) {
         (self.catalogue.desktop_changed.take(), self.catalogue.finder_changed.take())
     }
 }
 
 #[test]
-fn what_is_listed_is_shown_and_what_is_not_any_more_is_gone() {
+fn listed_resources_are_shown_and_others_removed() {
     let mut stage = Stage::new();
     let window = || quiet("window://h/w");
     assert_eq!(stage.list(vec![declared("dpe://h/a", "A"), window(), quiet("x://y")]), ["dpe://h/a", "window://h/w"]);
-    assert_eq!((stage.shown(), stage.rung()), (vec!["A".into()], (true, true)));
+    assert_eq!((stage.shown(), stage.notified()), (vec!["A".into()], (true, true)));
     assert_eq!(stage.catalogue.server_listing("x://y").as_deref(), Some("s"));
     assert_eq!(stage.catalogue.server_of("h", None).as_deref(), Some("s"));
 
     stage.list(vec![declared("dpe://h/a", "A"), window(), quiet("x://y")]);
-    assert_eq!(stage.rung(), (false, false), "the same is no news");
+    assert_eq!(stage.notified(), (false, false), "the same list notifies nothing");
     stage.list(vec![declared("dpe://h/a", "A, renamed"), window()]);
-    assert_eq!((stage.shown(), stage.rung()), (vec!["A, renamed".into()], (false, true)));
+    assert_eq!((stage.shown(), stage.notified()), (vec!["A, renamed".into()], (false, true)));
     assert_eq!(stage.catalogue.server_listing("x://y"), None);
     stage.list(vec![]);
-    assert_eq!((stage.shown(), stage.rung()), (vec![], (true, true)));
+    assert_eq!((stage.shown(), stage.notified()), (vec![], (true, true)));
     assert_eq!(stage.catalogue.server_of("h", None), None);
 }
 
@@ -87,69 +87,69 @@ fn a_level_zero_stands_for_the_documents_of_its_host() {
     let mut stage = Stage::new();
     let listed = vec![declared("dpe://a/1", "1"), quiet("dpe://a"), declared("dpe://b/1", "2"), quiet("dpe://b/c/d")];
     assert_eq!(stage.list(listed), ["dpe://a", "dpe://b/1", "dpe://b/c/d"]);
-    stage.catalogue.follows("s", "dpe://a", true);
-    assert!(stage.catalogue.is_followed("s", "dpe://a/1", "a"));
+    stage.catalogue.set_subscribed("s", "dpe://a", true);
+    assert!(stage.catalogue.is_subscribed("s", "dpe://a/1", "a"));
 }
 
 #[test]
-fn a_document_is_followed_while_its_subscription_is_taken() {
+fn a_document_is_subscribed_while_the_server_accepts() {
     let mut stage = Stage::new();
-    let followed = |stage: &Stage| stage.catalogue.is_followed("s", "dpe://b/c/d", "b");
+    let subscribed = |stage: &Stage| stage.catalogue.is_subscribed("s", "dpe://b/c/d", "b");
     stage.list(vec![quiet("dpe://b/c/d")]);
-    assert!(!followed(&stage), "the server may refuse");
-    stage.catalogue.follows("s", "dpe://b/c/d", true);
-    assert!(followed(&stage) && !stage.catalogue.is_followed("s", "dpe://b/2", "b"));
+    assert!(!subscribed(&stage), "the server may refuse");
+    stage.catalogue.set_subscribed("s", "dpe://b/c/d", true);
+    assert!(subscribed(&stage) && !stage.catalogue.is_subscribed("s", "dpe://b/2", "b"));
     stage.reconnect();
-    assert!(!followed(&stage), "a subscription ends with its connection");
+    assert!(!subscribed(&stage), "a subscription ends with its connection");
 }
 
 #[test]
-fn a_server_that_tells_of_no_changes_shows_nothing_but_can_be_read() {
+fn a_server_that_announces_no_changes_shows_nothing_but_can_be_read() {
     let stage = Stage::new();
     let mut listing = Listing::new(false, true);
-    stage.catalogue.take_page(&stage.server, &mut listing, vec![declared("dpe://h/a", "A"), quiet("window://h")]);
+    stage.catalogue.add_page(&stage.server, &mut listing, vec![declared("dpe://h/a", "A"), quiet("window://h")]);
     assert!(stage.catalogue.finish(&stage.server, listing).to_subscribe.is_empty());
-    assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.rung()), (vec![], 0, (false, false)));
+    assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.notified()), (vec![], 0, (false, false)));
     assert_eq!(stage.catalogue.server_listing("window://h").as_deref(), Some("s"));
     assert_eq!(stage.catalogue.server_of("h", None).as_deref(), Some("s"));
 }
 
 #[test]
-fn what_says_too_little_is_read_once_and_remembered() {
+fn a_document_without_metadata_is_read_once() {
     let mut stage = Stage::new();
     let both = || vec![quiet("dpe://h/a"), quiet("dpe://h/b")];
     stage.list(both());
-    assert_eq!((stage.shown().len(), stage.rung()), (0, (false, false)));
-    let jobs = stage.jobs();
-    assert_eq!(jobs.len(), 2);
-    stage.catalogue.read(&stage.server, &jobs[0], Ok(level_one("A")));
-    stage.catalogue.read(&stage.server, &jobs[1], Err(Unread::Failed("no".into())));
-    assert_eq!((stage.shown(), stage.rung()), (vec!["dpe://h/a".into()], (false, true)));
+    assert_eq!((stage.shown().len(), stage.notified()), (0, (false, false)));
+    let reads = stage.pending_reads();
+    assert_eq!(reads.len(), 2);
+    stage.catalogue.document_read(&stage.server, &reads[0], Ok(level_one("A")));
+    stage.catalogue.document_read(&stage.server, &reads[1], Err(ReadFailure::Failed("no".into())));
+    assert_eq!((stage.shown(), stage.notified()), (vec!["dpe://h/a".into()], (false, true)));
     stage.list(both());
-    assert_eq!((stage.jobs(), stage.rung()), (vec![], (false, false)), "neither is read again for a list");
+    assert_eq!((stage.pending_reads(), stage.notified()), (vec![], (false, false)), "neither is read again for a list");
 
     // The one that failed changes, and works now.
-    assert_eq!(stage.catalogue.updated(&stage.server, "dpe://h/b/pages/3"), Consequence::Read);
-    let jobs = stage.jobs();
-    stage.catalogue.read(&stage.server, &jobs[0], Ok(level_one("B")));
+    assert_eq!(stage.catalogue.updated(&stage.server, "dpe://h/b/pages/3"), UpdateEffect::Read);
+    let reads = stage.pending_reads();
+    stage.catalogue.document_read(&stage.server, &reads[0], Ok(level_one("B")));
     assert_eq!(stage.shown().len(), 2);
 }
 
 #[test]
-fn a_change_during_a_read_has_it_read_again() {
+fn a_change_during_a_read_causes_another_read() {
     let mut stage = Stage::new();
     stage.list(vec![declared("dpe://h/a", "A")]);
-    stage.rung();
-    assert_eq!(stage.catalogue.updated(&stage.server, "dpe://h/a"), Consequence::Read);
-    assert_eq!(stage.rung(), (false, true), "at once");
-    let first = stage.jobs();
+    stage.notified();
+    assert_eq!(stage.catalogue.updated(&stage.server, "dpe://h/a"), UpdateEffect::Read);
+    assert_eq!(stage.notified(), (false, true), "at once");
+    let first = stage.pending_reads();
     stage.catalogue.updated(&stage.server, "dpe://h/a");
-    assert_eq!(stage.jobs(), [], "not twice at a time");
-    stage.catalogue.read(&stage.server, &first[0], Ok(level_one("old")));
+    assert_eq!(stage.pending_reads(), [], "not twice at a time");
+    stage.catalogue.document_read(&stage.server, &first[0], Ok(level_one("old")));
     assert_eq!(stage.shown(), ["A"], "what was read before the change is old");
-    let second = stage.jobs();
-    stage.catalogue.read(&stage.server, &second[0], Ok(level_one("new")));
-    assert_eq!((stage.shown(), stage.jobs()), (vec!["new".into()], vec![]));
+    let second = stage.pending_reads();
+    stage.catalogue.document_read(&stage.server, &second[0], Ok(level_one("new")));
+    assert_eq!((stage.shown(), stage.pending_reads()), (vec!["new".into()], vec![]));
 }
 
 #[test]
@@ -157,75 +157,75 @@ fn a_document_that_went_while_it_was_read_stays_gone() {
     let mut stage = Stage::new();
     stage.list(vec![quiet("dpe://h/a"), declared("dpe://h/b", "B")]);
     stage.catalogue.updated(&stage.server, "dpe://h/b");
-    let jobs = stage.jobs();
+    let reads = stage.pending_reads();
     stage.list(vec![]);
-    for job in &jobs {
-        stage.catalogue.read(&stage.server, job, Ok(level_one("back?")));
+    for read in &reads {
+        stage.catalogue.document_read(&stage.server, read, Ok(level_one("back?")));
     }
     assert_eq!(stage.shown(), [""; 0]);
 
-    // One of which the server says so goes, one that it cannot read just now stays.
+    // A document that the server calls missing is removed; one that it cannot read now stays.
     stage.list(vec![declared("dpe://h/a", "A"), declared("dpe://h/b", "B")]);
     for uri in ["dpe://h/a", "dpe://h/b"] {
         stage.catalogue.updated(&stage.server, uri);
     }
-    let jobs = stage.jobs();
-    stage.catalogue.read(&stage.server, &jobs[0], Err(Unread::Missing("gone".into())));
-    stage.catalogue.read(&stage.server, &jobs[1], Err(Unread::Failed("busy".into())));
+    let reads = stage.pending_reads();
+    stage.catalogue.document_read(&stage.server, &reads[0], Err(ReadFailure::Missing("gone".into())));
+    stage.catalogue.document_read(&stage.server, &reads[1], Err(ReadFailure::Failed("busy".into())));
     assert_eq!(stage.shown(), ["B"]);
 }
 
 #[test]
-fn a_new_connection_has_everything_read_again_and_shows_the_old_meanwhile() {
+fn a_new_connection_reads_everything_again_and_shows_the_old_meanwhile() {
     let mut stage = Stage::new();
     stage.list(vec![quiet("dpe://h/a"), quiet("dpe://h/b"), quiet("window://h")]);
-    let jobs = stage.jobs();
-    stage.catalogue.read(&stage.server, &jobs[0], Ok(level_one("A")));
+    let reads = stage.pending_reads();
+    stage.catalogue.document_read(&stage.server, &reads[0], Ok(level_one("A")));
     stage.catalogue.disconnected(&stage.server);
-    assert!(stage.rung().0, "its windows cannot be read");
+    assert!(stage.notified().0, "its windows cannot be read");
     stage.reconnect();
-    assert!(stage.rung().0, "now they can");
+    assert!(stage.notified().0, "now they can");
     stage.list(vec![quiet("dpe://h/a"), quiet("dpe://h/b"), quiet("window://h")]);
     assert_eq!(stage.shown(), ["dpe://h/a"]);
     // The answer over the lost connection is not waited for, and is old if it comes.
-    stage.catalogue.read(&stage.server, &jobs[1], Ok(level_one("B")));
+    stage.catalogue.document_read(&stage.server, &reads[1], Ok(level_one("B")));
     assert_eq!(stage.shown(), ["dpe://h/a"]);
-    assert_eq!(stage.jobs().len(), 2);
+    assert_eq!(stage.pending_reads().len(), 2);
 }
 
 #[test]
 fn a_server_that_is_forgotten_leaves_nothing() {
     let mut stage = Stage::new();
     stage.list(vec![declared("dpe://h/a", "A"), quiet("window://h"), quiet("dpe://h/b")]);
-    stage.rung();
+    stage.notified();
     stage.catalogue.forget(&stage.server);
-    assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.rung()), (vec![], 0, (true, true)));
-    assert_eq!((stage.catalogue.server_of("h", None), stage.jobs()), (None, vec![]));
+    assert_eq!((stage.shown(), stage.catalogue.windows(None).len(), stage.notified()), (vec![], 0, (true, true)));
+    assert_eq!((stage.catalogue.server_of("h", None), stage.pending_reads()), (None, vec![]));
     stage.catalogue.forget(&stage.server);
-    assert_eq!(stage.rung(), (false, false));
+    assert_eq!(stage.notified(), (false, false));
 }
 
 #[test]
-fn news_of_what_is_not_known_is_announced_and_nothing_more() {
+fn updates_of_unknown_resources_notify_and_cause_no_read() {
     let mut stage = Stage::new();
     stage.list(vec![declared("dpe://h/a", "A")]);
-    stage.rung();
-    let check = |uri: &str, consequence: Consequence, rung: (bool, bool)| {
-        assert_eq!((stage.catalogue.updated(&stage.server, uri), stage.rung()), (consequence, rung), "{uri}");
+    stage.notified();
+    let check = |uri: &str, effect: UpdateEffect, notified: (bool, bool)| {
+        assert_eq!((stage.catalogue.updated(&stage.server, uri), stage.notified()), (effect, notified), "{uri}");
     };
-    check("window://h/unknown", Consequence::Nothing, (true, false));
-    check("dpe://h/unknown", Consequence::Nothing, (false, true));
-    check("dpe://h", Consequence::List, (false, true));
-    check("dpe://h/a/elements/x", Consequence::Read, (false, true));
-    check("file:///x", Consequence::Nothing, (false, false));
-    check("dpe://", Consequence::Nothing, (false, false));
+    check("window://h/unknown", UpdateEffect::Nothing, (true, false));
+    check("dpe://h/unknown", UpdateEffect::Nothing, (false, true));
+    check("dpe://h", UpdateEffect::List, (false, true));
+    check("dpe://h/a/elements/x", UpdateEffect::Read, (false, true));
+    check("file:///x", UpdateEffect::Nothing, (false, false));
+    check("dpe://", UpdateEffect::Nothing, (false, false));
 }
 
 #[test]
 fn a_host_for_every_document_costs_no_more_than_one_for_all() {
     let mut stage = Stage::new();
     let listed = || (0..20_000).map(|n| declared(&format!("dpe://h{n}/d"), "D")).collect();
-    // Looked for host by host, each of these took the catalogue away from everybody for minutes.
+    // A search host by host once locked the catalogue for minutes.
     let begin = std::time::Instant::now();
     stage.list(listed());
     stage.list(listed());
@@ -233,20 +233,20 @@ fn a_host_for_every_document_costs_no_more_than_one_for_all() {
 }
 
 #[test]
-fn documents_of_a_list_that_breaks_off_are_announced_then_and_with_the_connection() {
+fn documents_of_a_failed_listing_notify_once() {
     let mut stage = Stage::new();
     stage.list(vec![declared("dpe://h/a", "A")]);
-    stage.rung();
+    stage.notified();
     let begin = |title: &str| {
         let mut listing = Listing::new(true, false);
-        stage.catalogue.take_page(&stage.server, &mut listing, vec![declared("dpe://h/b", title)]);
+        stage.catalogue.add_page(&stage.server, &mut listing, vec![declared("dpe://h/b", title)]);
     };
     begin("B");
-    stage.catalogue.broke_off(&stage.server);
-    assert_eq!((stage.shown().len(), stage.rung()), (2, (false, true)));
+    stage.catalogue.listing_failed(&stage.server);
+    assert_eq!((stage.shown().len(), stage.notified()), (2, (false, true)));
     begin("B again");
     stage.catalogue.disconnected(&stage.server);
-    assert_eq!(stage.rung(), (false, true));
-    stage.catalogue.broke_off(&stage.server);
-    assert_eq!(stage.rung(), (false, false), "it is told once");
+    assert_eq!(stage.notified(), (false, true));
+    stage.catalogue.listing_failed(&stage.server);
+    assert_eq!(stage.notified(), (false, false), "it notifies once");
 }

@@ -18,6 +18,7 @@ mod saving;
 mod schema;
 mod set_disabled;
 mod to_json;
+pub(crate) mod tool_rules;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! Where a whole document can be fetched.
+//! Answers `get_dpe`: where a whole document can be fetched.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use a2c_protocol::uri::DpeDocumentUri;
 use a2c_protocol::{ErrorBody, ErrorCode};
 use serde_json::Value;
 
-use super::refusal::Asked;
+use super::ContextPlane;
+use super::error_answer::FailedRequest;
 use super::resources::lacks;
-use crate::core::Core;
 use crate::servers::calling::CallFailure;
 use crate::servers::server::Server;
 
-/// How long a resolution may take where the Agent does not say: a little less than hubs wait.
-const LIMIT: Duration = Duration::from_secs(25);
+/// How long a resolution may take if the Agent sets no limit: a little less than hubs wait.
+const DEFAULT_LIMIT: Duration = Duration::from_secs(25);
 
-impl Core {
-    /// Has a document resolved.
-    pub(crate) async fn dpe(&self, request: GetDpeReq) -> Result<GetDpeRet, ErrorBody> {
+impl ContextPlane<'_> {
+    /// Resolves a document to a URL.
+    pub(crate) async fn document(&self, request: GetDpeReq) -> Result<GetDpeRet, ErrorBody> {
         let GetDpeReq { agent, req_id, uri: asked, timeout, .. } = request;
         let parsed = DpeDocumentUri::parse(&asked).map_err(|e| {
             ErrorBody::new(ErrorCode::InvalidDpeUri, e.to_string()).with("uri", &*asked).with("reason", e.reason())
@@ -31,8 +31,7 @@ impl Core {
         }
         let uri = parsed.uri;
         let text = uri.to_string();
-        let documents = &self.surroundings.documents;
-        if !documents.is_possible() {
+        if !self.documents.is_possible() {
             return Err(GetDpeError::NoResolver.into_body(&text));
         }
         let host = uri.host().as_str();
@@ -40,22 +39,22 @@ impl Core {
         if server.state().is_running() && !server.abilities().subscribe {
             return Err(lacks(&name, "resources.subscribe"));
         }
-        let limit = timeout.map_or(LIMIT, |seconds| seconds.duration());
+        let limit = timeout.map_or(DEFAULT_LIMIT, |seconds| seconds.duration());
         let request = ResolveRequest {
             uri: &uri,
-            listed: self.surroundings.catalogue.document(&name, &text),
+            listed: self.catalogue.document(&name, &text),
             hint: ResolveHint { mcp_server_name: name.to_string(), agent, req_id: req_id.clone() },
-            // A server that is down tells of nothing.
-            is_watched: server.state().is_running() && self.surroundings.catalogue.is_followed(&name, &text, host),
+            // A server that is down announces nothing.
+            is_watched: server.state().is_running() && self.catalogue.is_subscribed(&name, &text, host),
             limit,
         };
         let reader = Reader { server, name };
-        let resource = documents.resolve(request, &reader).await.map_err(|failure| failure.into_body(&text))?;
+        let resource = self.documents.resolve(request, &reader).await.map_err(|error| error.into_body(&text))?;
         Ok(GetDpeRet { resource, req_id })
     }
 }
 
-/// Reads from one server.
+/// Reads documents from one MCP server.
 #[derive(Clone)]
 struct Reader {
     server: Arc<Server>,
@@ -64,13 +63,13 @@ struct Reader {
 
 impl DocumentReader for Reader {
     async fn read(&self, uri: &str) -> Result<Vec<Value>, ReadError> {
-        // Others may wait for it longer than who asked first; nobody waits longer than this.
+        // Later requests for the same document may have a longer limit than the first. This is the longest.
         self.server.read(uri, Seconds::MAX.duration()).await.map_err(|failure| {
-            let is_answer = matches!(failure, CallFailure::Refused(_));
+            let is_answered = matches!(failure, CallFailure::Refused(_));
             let dpe = a2c_protocol::uri::DpeUri::parse(uri).ok().map(|parsed| parsed.uri);
-            let body = Asked { server: &self.name, uri: Some(uri), dpe: dpe.as_ref() }.refusal(failure);
+            let body = FailedRequest { server: &self.name, uri: Some(uri), dpe: dpe.as_ref() }.answer(failure);
             match body.code {
-                ErrorCode::DocumentNotFound | ErrorCode::PageOutOfRange | ErrorCode::ElementNotFound if is_answer => {
+                ErrorCode::DocumentNotFound | ErrorCode::PageOutOfRange | ErrorCode::ElementNotFound if is_answered => {
                     ReadError::Missing(Box::new(body))
                 }
                 _ => ReadError::Unavailable(body.message),

@@ -1,4 +1,4 @@
-//! Listing and reading resources for an Agent that says which.
+//! Answers `get_finder`, `get_resources` and `read_resource`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,21 +10,21 @@ use a2c_protocol::context::{
 use a2c_protocol::uri::{DpeLevel, DpeUri};
 use a2c_protocol::{ErrorBody, ErrorCode};
 
-use super::refusal::Asked;
-use crate::core::Core;
+use super::ContextPlane;
+use super::error_answer::FailedRequest;
 use crate::servers::server::Server;
-use crate::tools::pages::ShelfError;
+use crate::tools::result_store::ReadResultError;
 
-/// How long a server may take: a little less than hubs wait, so that the reason reaches the Agent.
-const LIMIT: Duration = Duration::from_secs(25);
+/// How long a server may take: a little less than hubs wait, so that the error reaches the Agent.
+const SERVER_LIMIT: Duration = Duration::from_secs(25);
 
-/// How many words may be looked for at once: each costs a look at everything.
+/// How many keywords a search may have: each costs a pass over all documents.
 const MAX_KEYWORDS: usize = 64;
 
-/// The scheme of results that were too large to be sent at once.
-const RESULTS: &str = "a2c-result:";
+/// The scheme of results that were too large to be sent whole.
+const RESULT_SCHEME: &str = "a2c-result:";
 
-impl Core {
+impl ContextPlane<'_> {
     /// A page of the Finder.
     pub(crate) async fn finder(&self, request: GetFinderReq) -> Result<GetFinderRet, ErrorBody> {
         if request.keywords.as_ref().is_some_and(|keywords| keywords.len() > MAX_KEYWORDS) {
@@ -36,36 +36,36 @@ impl Core {
             file_type: request.file_type,
             offset: request.offset,
         };
-        let (view, recent) = (self.surroundings.catalogue.finder(), self.history.servers_by_recency());
-        // A million documents take a moment to look through.
+        let (view, recent) = (self.catalogue.finder(), self.history.servers_by_recency());
+        // Searching a million documents takes a while.
         let page = tokio::task::spawn_blocking(move || view.page(&query, &recent)).await;
         let (documents, total_count) = page.map_err(|e| ErrorBody::new(ErrorCode::Internal, e.to_string()))?;
         Ok(GetFinderRet { documents, total_count, req_id: request.req_id })
     }
 
-    /// A page of a server's list, as the server gives it.
+    /// A page of a server's list of resources, as the server gives it.
     pub(crate) async fn resources(&self, request: GetResourcesReq) -> Result<GetResourcesRet, ErrorBody> {
         let name = &request.mcp_server;
         let server = self.server_named(name)?;
-        let page = server.list_resources(request.cursor, LIMIT).await;
+        let page = server.list_resources(request.cursor, SERVER_LIMIT).await;
         if !server.abilities().resources && server.state().is_running() {
             return Err(lacks(name, "resources"));
         }
-        let page = page.map_err(|failure| Asked { server: name, uri: None, dpe: None }.refusal(failure))?;
+        let page = page.map_err(|failure| FailedRequest { server: name, uri: None, dpe: None }.answer(failure))?;
         Ok(GetResourcesRet { resources: page.resources, next_cursor: page.next_cursor, req_id: request.req_id })
     }
 
     /// The contents of a resource.
     pub(crate) async fn read_resource(&self, request: ReadResourceReq) -> Result<ReadResourceRet, ErrorBody> {
         let ReadResourceReq { uri, mcp_server, req_id, .. } = request;
-        if has_scheme(&uri, RESULTS) {
-            let page = self.shelf.read(&uri, Instant::now()).map_err(|e| unreadable(&e))?;
+        if has_scheme(&uri, RESULT_SCHEME) {
+            let page = self.results.read(&uri, Instant::now()).map_err(|e| unreadable(&e))?;
             return Ok(ReadResourceRet { contents: page.contents, req_id });
         }
         let (uri, dpe) = match has_scheme(&uri, "dpe:") {
             true => {
-                let parsed = DpeUri::parse(&uri).map_err(|e| broken(&uri, &e))?.uri;
-                (plain(&uri, parsed.level()), Some(parsed))
+                let parsed = DpeUri::parse(&uri).map_err(|e| invalid_uri(&uri, &e))?.uri;
+                (normalized(&uri, parsed.level()), Some(parsed))
             }
             false => (uri, None),
         };
@@ -73,21 +73,21 @@ impl Core {
             (Some(name), _) => self.server_named(&name)?,
             (None, Some(dpe)) => self.server_of(dpe.host().as_str(), dpe.document().as_ref(), &uri)?.1,
             (None, None) => {
-                let listing = self.surroundings.catalogue.server_listing(&uri);
+                let listing = self.catalogue.server_listing(&uri);
                 listing.and_then(|name| self.servers.get(&name)).ok_or_else(|| unlisted(&uri))?
             }
         };
         let name = server.config().name.clone();
-        let contents = server.read(&uri, LIMIT).await;
+        let contents = server.read(&uri, SERVER_LIMIT).await;
         if !server.abilities().resources && server.state().is_running() {
             return Err(lacks(&name, "resources"));
         }
-        let contents =
-            contents.map_err(|failure| Asked { server: &name, uri: Some(&uri), dpe: dpe.as_ref() }.refusal(failure))?;
+        let contents = contents
+            .map_err(|failure| FailedRequest { server: &name, uri: Some(&uri), dpe: dpe.as_ref() }.answer(failure))?;
         Ok(ReadResourceRet { contents, req_id })
     }
 
-    /// The server that answers for a document of a host.
+    /// The server that has the documents of a host.
     pub(super) fn server_of(
         &self,
         host: &str,
@@ -95,7 +95,7 @@ impl Core {
         uri: &str,
     ) -> Result<(Arc<str>, Arc<Server>), ErrorBody> {
         let document = document.map(ToString::to_string);
-        let name = self.surroundings.catalogue.server_of(host, document.as_deref());
+        let name = self.catalogue.server_of(host, document.as_deref());
         let found = name.and_then(|name| self.servers.get(&name).map(|server| (name, server)));
         found.ok_or_else(|| {
             let message = format!("no MCP server of this computer has documents of the host '{host}'");
@@ -111,7 +111,7 @@ impl Core {
     }
 }
 
-/// The server cannot do what is asked.
+/// The server lacks a capability.
 pub(super) fn lacks(server: &str, capability: &str) -> ErrorBody {
     let message = format!("MCP server '{server}' does not have the capability '{capability}'");
     ErrorBody::new(ErrorCode::McpCapabilityMissing, message)
@@ -119,7 +119,7 @@ pub(super) fn lacks(server: &str, capability: &str) -> ErrorBody {
         .with("capability", capability)
 }
 
-fn broken(uri: &str, error: &a2c_protocol::uri::DpeUriError) -> ErrorBody {
+fn invalid_uri(uri: &str, error: &a2c_protocol::uri::DpeUriError) -> ErrorBody {
     let body = ErrorBody::new(ErrorCode::DpeUriRule, error.to_string()).with("uri", uri);
     match error.rule() {
         Some(rule) => body.with("rule", rule.number()),
@@ -127,8 +127,8 @@ fn broken(uri: &str, error: &a2c_protocol::uri::DpeUriError) -> ErrorBody {
     }
 }
 
-/// The URI as servers expect it: without what means nothing, and otherwise as it was written.
-fn plain(uri: &str, level: &DpeLevel) -> String {
+/// The URI as servers expect it: without fragment and trailing slash, and otherwise as it was written.
+fn normalized(uri: &str, level: &DpeLevel) -> String {
     let uri = uri.split_once('#').map_or(uri, |(uri, _)| uri);
     let (path, query) = match uri.split_once('?') {
         Some((path, query)) => (path, format!("?{query}")),
@@ -147,10 +147,12 @@ fn unlisted(uri: &str) -> ErrorBody {
     ErrorBody::new(ErrorCode::NotFound, message).with("uri", uri)
 }
 
-fn unreadable(error: &ShelfError) -> ErrorBody {
+fn unreadable(error: &ReadResultError) -> ErrorBody {
     let code = match error {
-        ShelfError::BadUri(_) => ErrorCode::BadRequest,
-        ShelfError::Unknown(_) | ShelfError::NoSuchPart { .. } | ShelfError::OutOfRange { .. } => ErrorCode::NotFound,
+        ReadResultError::BadUri(_) => ErrorCode::BadRequest,
+        ReadResultError::Unknown(_) | ReadResultError::NoSuchPart { .. } | ReadResultError::OutOfRange { .. } => {
+            ErrorCode::NotFound
+        }
     };
     ErrorBody::new(code, error.to_string())
 }
@@ -164,10 +166,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_means_nothing_does_not_reach_the_server() {
+    fn fragment_and_trailing_slash_do_not_reach_the_server() {
         let check = |uri: &str, expected: &str| {
             let level = DpeUri::parse(uri).unwrap().uri.level().clone();
-            assert_eq!(plain(uri, &level), expected, "{uri}");
+            assert_eq!(normalized(uri, &level), expected, "{uri}");
         };
         check("dpe://h/d?depth=pages&limit=5", "dpe://h/d?depth=pages&limit=5");
         check("DPE://h/d/#x", "dpe://h/d");

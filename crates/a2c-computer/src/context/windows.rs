@@ -1,4 +1,4 @@
-//! Reading the Desktop: every window at the same time, and none for longer than it may take.
+//! Answers `get_desktop`: reads all windows at the same time, until one deadline.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,92 +8,102 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::ContextPlane;
 use crate::catalogue::CataloguedWindow;
-use crate::core::Core;
 use crate::servers::calling::CallFailure;
 use crate::servers::paging::written_size;
 
-/// How much one window may hold. One that holds more would keep the others from being shown.
+/// The largest window in bytes. A larger one would keep the others from being shown.
 const MAX_WINDOW: usize = 4 << 20;
 
-/// How much the windows of one server may hold, and those of all: an answer that is larger than what a hub passes on would
-/// be no answer, whatever the others show.
+/// The most bytes of all windows of one server, and of all servers: a hub would not pass on a larger answer.
 const MAX_SERVER: usize = 6 << 20;
 const MAX_DESKTOP: usize = 12 << 20;
 
-/// What came of reading a window.
-type Read = (Arc<CataloguedWindow>, Result<Vec<Value>, CallFailure>);
+/// A window, and its contents or why they could not be read.
+type WindowRead = (Arc<CataloguedWindow>, Result<Vec<Value>, CallFailure>);
 
-/// How much of a Desktop is taken.
+/// How many bytes of a Desktop are used.
 #[derive(Default)]
-struct Room {
+struct UsedBytes {
     by_server: BTreeMap<Arc<str>, usize>,
     all: usize,
 }
 
-impl Room {
-    /// Takes room for a window, or says why there is none.
-    fn take(&mut self, server: &Arc<str>, size: usize) -> Result<(), String> {
+/// Why a window does not fit on the Desktop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum TooLarge {
+    #[error("it holds more than {} MiB", MAX_WINDOW >> 20)]
+    Window,
+    #[error("the windows of its server hold more than {} MiB", MAX_SERVER >> 20)]
+    Server,
+    #[error("the windows of all servers hold more than {} MiB", MAX_DESKTOP >> 20)]
+    Desktop,
+}
+
+impl UsedBytes {
+    /// Counts a window, if it fits.
+    fn add(&mut self, server: &Arc<str>, size: usize) -> Result<(), TooLarge> {
         let of_server = self.by_server.entry(server.clone()).or_default();
-        let (what, limit) = match () {
-            () if size > MAX_WINDOW => ("it holds", MAX_WINDOW),
-            () if *of_server + size > MAX_SERVER => ("the windows of its server hold", MAX_SERVER),
-            () if self.all + size > MAX_DESKTOP => ("the windows of all servers hold", MAX_DESKTOP),
-            () => {
-                *of_server += size;
-                self.all += size;
-                return Ok(());
-            }
-        };
-        Err(format!("{what} more than {} MiB", limit >> 20))
+        if size > MAX_WINDOW {
+            return Err(TooLarge::Window);
+        } else if *of_server + size > MAX_SERVER {
+            return Err(TooLarge::Server);
+        } else if self.all + size > MAX_DESKTOP {
+            return Err(TooLarge::Desktop);
+        }
+        *of_server += size;
+        self.all += size;
+        Ok(())
     }
 }
 
-impl Core {
+impl ContextPlane<'_> {
     /// The Desktop: at most `size` windows, or all; with `only`, the window of that URI.
     pub(crate) async fn desktop(&self, size: Option<i64>, only: Option<&str>) -> Vec<String> {
         if size.is_some_and(|size| size <= 0) {
             return Vec::new();
         }
-        // All begin now: one limit is everybody's.
-        let deadline = Instant::now() + self.surroundings.limits.window;
-        let listed = self.surroundings.catalogue.windows(only);
-        let windows = self.shown(self.read(listed, deadline).await);
+        // All windows are read at the same time, so one deadline holds for all.
+        let deadline = Instant::now() + self.window_limit;
+        let listed = self.catalogue.windows(only);
+        let windows = self.readable(self.read_windows(listed, deadline).await);
         organize_desktop(&windows, size, &self.history.servers_by_recency())
     }
 
-    /// Reads windows, in the order in which they are listed. What is not there at the deadline is not waited for, however
-    /// much there is to be looked at.
-    async fn read(&self, listed: Vec<Arc<CataloguedWindow>>, deadline: Instant) -> Vec<Read> {
-        let mut read: Vec<Read> = listed.into_iter().map(|window| (window, Err(CallFailure::Timeout))).collect();
+    /// Reads windows; the outcome has the order of the list. A window that is not read at the deadline has timed out.
+    async fn read_windows(&self, listed: Vec<Arc<CataloguedWindow>>, deadline: Instant) -> Vec<WindowRead> {
+        let mut read: Vec<WindowRead> = listed.into_iter().map(|window| (window, Err(CallFailure::Timeout))).collect();
         let mut reading: FuturesUnordered<_> = read
             .iter()
             .enumerate()
-            .map(|(place, (window, _))| {
+            .map(|(index, (window, _))| {
                 let window = window.clone();
                 async move {
-                    // It may have been taken away meanwhile.
+                    // The server may have been removed meanwhile.
                     match self.servers.get(&window.server) {
-                        Some(server) => (place, server.read_now(&window.listed_uri, deadline).await),
-                        None => (place, Err(CallFailure::NotRunning)),
+                        Some(server) => (index, server.read_now(&window.listed_uri, deadline).await),
+                        None => (index, Err(CallFailure::NotRunning)),
                     }
                 }
             })
             .collect();
-        let mut room = Room::default();
-        while let Ok(Some((place, contents))) = tokio::time::timeout_at(deadline, reading.next()).await {
-            // Told at once: what is not shown is not kept until the last one is there.
-            let (window, outcome) = &mut read[place];
+        let mut used = UsedBytes::default();
+        while let Ok(Some((index, contents))) = tokio::time::timeout_at(deadline, reading.next()).await {
+            // Counted at once, so that contents that do not fit are dropped before the last window is read.
+            let (window, outcome) = &mut read[index];
             *outcome = contents.and_then(|contents| {
                 let size = contents.iter().map(written_size).sum();
-                room.take(&window.server, size).map(|()| contents).map_err(CallFailure::Failed)
+                used.add(&window.server, size)
+                    .map(|()| contents)
+                    .map_err(|too_large| CallFailure::Failed(too_large.to_string()))
             });
         }
         read
     }
 
-    /// The windows that could be read; the others are told of, once for each server.
-    fn shown(&self, read: Vec<Read>) -> Vec<Window> {
+    /// The windows that could be read. The others are logged, once for each server.
+    fn readable(&self, read: Vec<WindowRead>) -> Vec<Window> {
         let mut left_out: BTreeMap<Arc<str>, (usize, String, String)> = BTreeMap::new();
         let mut leave_out = |window: &CataloguedWindow, why: String| {
             let entry = left_out.entry(window.server.clone()).or_insert((0, window.uri.clone(), why));
@@ -115,7 +125,7 @@ impl Core {
                     }
                     shown.push(window);
                 }
-                // The owner knows already.
+                // The log has said so already.
                 Err(CallFailure::NotRunning) => {
                     tracing::debug!(uri = window.uri, "the server of a window is not running")
                 }

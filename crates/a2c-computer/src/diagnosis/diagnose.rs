@@ -7,12 +7,12 @@ use rmcp::model::Tool;
 
 use super::cause::{self, Cause};
 use super::{Diagnosis, Grade};
-use crate::catalogue::{Census, Hidden};
+use crate::catalogue::{HiddenCounts, ResourceCounts};
 use crate::config::ComputerConfig;
 use crate::config::import;
+use crate::config::tool_rules;
 use crate::servers::state::ServerState;
-use crate::tools::gate;
-use crate::tools::pins::suspicion;
+use crate::tools::pins::poisoning;
 use crate::tools::toolbox::Toolbox;
 
 /// A server that starts anew more often than this, and does not run, will not get better by itself.
@@ -28,7 +28,7 @@ pub(super) struct ServerFacts {
     /// What it printed on standard output that is no MCP, the last of it.
     pub(super) garbage: Vec<String>,
     /// What it has besides tools.
-    pub(super) census: Census,
+    pub(super) counts: ResourceCounts,
 }
 
 /// Everything there is to look at.
@@ -52,9 +52,9 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Vec<Diagnosis> {
         tools_of(server_facts, facts, &mut found);
         shown_of(server_facts, &mut found);
         if found.len() == before {
-            let Census { windows, documents, .. } = server_facts.census;
-            let counts = [(server_facts.tools.len(), "tool"), (windows, "window"), (documents, "document")];
-            let shown = counts.iter().filter(|(count, what)| *count > 0 || *what == "tool");
+            let ResourceCounts { windows, documents, .. } = server_facts.counts;
+            let offered = [(server_facts.tools.len(), "tool"), (windows, "window"), (documents, "document")];
+            let shown = offered.iter().filter(|(count, what)| *count > 0 || *what == "tool");
             let shown: Vec<String> = shown.map(|(count, what)| counted(*count, what)).collect();
             let what = format!("ready, with {}", shown.join(", "));
             found.push(about(server_facts, Grade::Ok, what, ""));
@@ -66,7 +66,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Vec<Diagnosis> {
 
 /// What it has besides tools, and is not seen.
 fn shown_of(server_facts: &ServerFacts, found: &mut Vec<Diagnosis>) {
-    let Census { left_out, hidden: Hidden { windows, documents }, .. } = server_facts.census;
+    let ResourceCounts { left_out, hidden: HiddenCounts { windows, documents }, .. } = server_facts.counts;
     if windows + documents > 0 {
         let (windows, documents) = (counted(windows, "window"), counted(documents, "document"));
         let what =
@@ -75,7 +75,7 @@ fn shown_of(server_facts: &ServerFacts, found: &mut Vec<Diagnosis>) {
         found.push(about(server_facts, Grade::Warning, what, advice));
     }
     if left_out > 0 {
-        let what = format!("{} left out of the Finder: their metadata cannot be had", counted(left_out, "document"));
+        let what = format!("{} left out of the Finder: their metadata cannot be read", counted(left_out, "document"));
         found.push(about(server_facts, Grade::Warning, what, "the Computer's log says of each what is wrong"));
     }
 }
@@ -141,13 +141,13 @@ fn state_of(server_facts: &ServerFacts, found: &mut Vec<Diagnosis>) {
 fn tools_of(server_facts: &ServerFacts, facts: &Facts<'_>, found: &mut Vec<Diagnosis>) {
     let name = &server_facts.config.name;
     for (_, tool) in facts.changed.iter().filter(|(server, _)| server == name) {
-        let what = format!("the tool '{tool}' is not what it was when it was agreed to");
+        let what = format!("the tool '{tool}' has changed since it was approved");
         let advice = format!("look at it (a2c computer changes), then: a2c computer approve {name} {tool}");
         found.push(about(server_facts, Grade::Warning, what, advice));
     }
     for tool in server_facts.tools.iter() {
-        for concern in suspicion::suspicious(tool) {
-            let what = format!("the tool '{}' looks suspicious: its {concern}", tool.name);
+        for sign in poisoning::signs_of(tool) {
+            let what = format!("the tool '{}' looks suspicious: its {sign}", tool.name);
             let advice =
                 format!("read it (a2c computer tools --server {name} --json); forbid it if you do not trust it");
             found.push(about(server_facts, Grade::Warning, what, advice));
@@ -155,7 +155,7 @@ fn tools_of(server_facts: &ServerFacts, facts: &Facts<'_>, found: &mut Vec<Diagn
     }
     if server_facts.state.is_running() {
         let names: Vec<&str> = server_facts.tools.iter().map(|tool| &*tool.name).collect();
-        for rule in gate::unmatched(&server_facts.config, &names) {
+        for rule in tool_rules::unmatched(&server_facts.config, &names) {
             let what = format!("the configuration names a tool '{rule}' that is not there");
             found.push(about(server_facts, Grade::Warning, what, "correct the name, or remove the rule"));
         }
@@ -198,8 +198,8 @@ fn file(facts: &Facts<'_>, found: &mut Vec<Diagnosis>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::pins::{Standing, ToolChanges};
-    use crate::tools::toolbox::Offer;
+    use crate::tools::pins::{PinState, ToolChanges};
+    use crate::tools::toolbox::ServerTools;
     use serde_json::{Map, Value, json};
 
     fn server_facts(config: &ComputerConfig, name: &str, state: ServerState, tools: &[(&str, &str)]) -> ServerFacts {
@@ -211,7 +211,7 @@ mod tests {
             restarts: 0,
             tools,
             garbage: Vec::new(),
-            census: Census::default(),
+            counts: ResourceCounts::default(),
         }
     }
 
@@ -225,11 +225,11 @@ mod tests {
         changed: &[(String, String)],
         open: bool,
     ) -> Vec<String> {
-        let offer = |p: &ServerFacts| Offer {
+        let offer = |p: &ServerFacts| ServerTools {
             config: p.config.clone(),
             tools: p.tools.clone(),
             is_wanted: true,
-            standings: vec![Standing::Trusted; p.tools.len()],
+            pin_states: vec![PinState::Trusted; p.tools.len()],
         };
         let toolbox = Toolbox::new(&servers_seen.iter().map(offer).collect::<Vec<_>>(), ToolChanges::Warn);
         let open_file = open.then_some("computer.json");
@@ -243,7 +243,7 @@ mod tests {
         let well = [server_facts(&config, "a", ServerState::Ready, &[("t", "Does t")])];
         assert_eq!(found(&well, &config, &[], false), ["Ok a: ready, with 1 tool"]);
         let [mut well] = well;
-        well.census = Census { windows: 2, documents: 1, ..Census::default() };
+        well.counts = ResourceCounts { windows: 2, documents: 1, ..ResourceCounts::default() };
         assert_eq!(found(&[well], &config, &[], false), ["Ok a: ready, with 1 tool, 2 windows, 1 document"]);
     }
 
@@ -251,7 +251,11 @@ mod tests {
     fn what_no_agent_sees_is_told() {
         let config = config(&json!({"a": {"command": "x"}}));
         let mut mute = server_facts(&config, "a", ServerState::Ready, &[]);
-        mute.census = Census { left_out: 3, hidden: Hidden { windows: 1, documents: 2 }, ..Census::default() };
+        mute.counts = ResourceCounts {
+            left_out: 3,
+            hidden: HiddenCounts { windows: 1, documents: 2 },
+            ..ResourceCounts::default()
+        };
         let told = found(&[mute], &config, &[], false);
         assert!(told[0].starts_with("Warning a: it has 1 window and 2 documents that no Agent sees"), "{told:?}");
         assert!(told[1].starts_with("Warning a: 3 documents left out of the Finder"), "{told:?}");
@@ -272,7 +276,7 @@ mod tests {
         ];
         let found = found(&servers_seen, &config, &[("a".into(), "t".into())], false);
         for expected in [
-            "Warning a: the tool 't' is not what it was",
+            "Warning a: the tool 't' has changed since",
             "Warning a: the tool 't' looks suspicious",
             "Warning a: the configuration names a tool 'typo' that is not there",
             "Warning a: a tool is listed under another name: 'u' as 'a_u'",

@@ -11,15 +11,15 @@ use futures_util::{StreamExt as _, stream};
 
 use super::diagnose::{Facts, ServerFacts, diagnose};
 use super::{Diagnosis, Grade, runs_some_unasked};
-use crate::catalogue::{Catalogue, Census};
+use crate::catalogue::{Catalogue, ResourceCounts};
 use crate::config::ComputerConfig;
 use crate::inputs::{InputSources, Inputs};
 use crate::servers::log::LogSource;
 use crate::servers::server::Server;
 use crate::servers::upstream::oauth::TokenStore;
 use crate::servers::{ServerLimits, Servers, Surroundings};
-use crate::tools::pins::{Standing, ToolChanges};
-use crate::tools::toolbox::{Offer, Toolbox};
+use crate::tools::pins::{PinState, ToolChanges};
+use crate::tools::toolbox::{ServerTools, Toolbox};
 
 /// How many servers are started at the same time.
 const AT_A_TIME: usize = 8;
@@ -56,7 +56,7 @@ pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Pat
             .servers
             .all()
             .iter()
-            .map(|(name, server)| server_facts(server, core.surroundings.catalogue.census(name)))
+            .map(|(name, server)| server_facts(server, core.surroundings.catalogue.counts(name)))
             .collect();
         let pending = core.tools.with_pins(|pins| pins.pending());
         let changed: Vec<_> = pending.into_iter().map(|change| (change.server, change.tool)).collect();
@@ -126,7 +126,7 @@ pub async fn of_file(
         server.settled().await;
         // What it has besides tools is worth a moment, and no more.
         let _ = tokio::time::timeout(LOOK, server.known()).await;
-        let found = server_facts(&server, surroundings.catalogue.census(&config.name));
+        let found = server_facts(&server, surroundings.catalogue.counts(&config.name));
         servers.remove(&config.name);
         server.gone().await;
         Some(found)
@@ -134,8 +134,8 @@ pub async fn of_file(
     let servers_seen: Vec<ServerFacts> =
         stream::iter(config.servers.values()).map(examine).buffered(AT_A_TIME).filter_map(async |p| p).collect().await;
     surroundings.processes.end().await;
-    let offers: Vec<_> = servers_seen.iter().map(offer).collect();
-    let toolbox = Toolbox::new(&offers, ToolChanges::Warn);
+    let listed: Vec<_> = servers_seen.iter().map(server_tools).collect();
+    let toolbox = Toolbox::new(&listed, ToolChanges::Warn);
     let open_file = is_open(file).then(|| file.display().to_string());
     let facts =
         Facts { servers_seen: &servers_seen, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
@@ -144,7 +144,7 @@ pub async fn of_file(
     Ok(found)
 }
 
-fn server_facts(server: &Server, census: Census) -> ServerFacts {
+fn server_facts(server: &Server, counts: ResourceCounts) -> ServerFacts {
     let status = server.status();
     let log = server.log().tail(LOG_LINES);
     let garbage = log.iter().filter(|line| line.source == LogSource::Stdout).map(|line| line.text.to_string());
@@ -154,16 +154,16 @@ fn server_facts(server: &Server, census: Census) -> ServerFacts {
         restarts: status.restarts,
         tools: server.tools(),
         garbage: garbage.collect(),
-        census,
+        counts,
     }
 }
 
-fn offer(server_facts: &ServerFacts) -> Offer {
-    Offer {
+fn server_tools(server_facts: &ServerFacts) -> ServerTools {
+    ServerTools {
         config: server_facts.config.clone(),
         tools: server_facts.tools.clone(),
         is_wanted: server_facts.state.is_wanted(),
-        standings: vec![Standing::Trusted; server_facts.tools.len()],
+        pin_states: vec![PinState::Trusted; server_facts.tools.len()],
     }
 }
 

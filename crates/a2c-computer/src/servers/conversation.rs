@@ -21,7 +21,7 @@ use super::resources::Abilities;
 use super::server::{Live, Shared};
 use super::state::Happening;
 use super::upstream;
-use crate::tools::gate;
+use crate::config::tool_rules;
 
 /// The least time between two listings that the server's notifications cause.
 const LIST_PAUSE: Duration = Duration::from_millis(250);
@@ -79,7 +79,7 @@ where
 
 fn warn_of_typos(shared: &Shared, tools: &[Tool]) {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    for rule in gate::unmatched(&shared.config(), &names) {
+    for rule in tool_rules::unmatched(&shared.config(), &names) {
         tracing::warn!(server = &*shared.name, tool = rule, "the configuration names a tool that is not there");
     }
 }

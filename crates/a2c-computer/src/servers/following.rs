@@ -13,10 +13,10 @@ use tokio::time::{Instant, sleep};
 
 use super::calling::CallFailure;
 use super::paging::written_size;
+use super::protocol_code::is_missing;
 use super::resources::{Abilities, list_page, read, subscribe};
 use super::server::{Live, Shared};
-use crate::catalogue::{Consequence, Job, Listing, Unread};
-use crate::context::refusal::is_missing;
+use crate::catalogue::{DocumentRead, Listing, ReadFailure, UpdateEffect};
 use crate::inputs::RedactModel as _;
 
 /// The least time between two listings that the server's notifications cause.
@@ -95,9 +95,9 @@ impl Followed {
         // Whatever is remembered of a document is old, whether the Finder shows it or not.
         shared.surroundings.documents.changed(&shared.name, uri);
         match shared.surroundings.catalogue.updated(&shared.name, uri) {
-            Consequence::Nothing => {}
-            Consequence::Read => self.to_read.notify_one(),
-            Consequence::List => self.list_changed.notify_one(),
+            UpdateEffect::Nothing => {}
+            UpdateEffect::Read => self.to_read.notify_one(),
+            UpdateEffect::List => self.list_changed.notify_one(),
         }
     }
 
@@ -172,7 +172,7 @@ impl Follower<'_> {
                         retry.as_secs()
                     );
                     self.shared.log.remark(&format!("its resources are not known: {problem}"));
-                    self.shared.surroundings.catalogue.broke_off(&self.shared.name);
+                    self.shared.surroundings.catalogue.listing_failed(&self.shared.name);
                     // Nobody waits for a server that does not say what it has.
                     followed.ended();
                     tokio::select! {
@@ -203,7 +203,7 @@ impl Follower<'_> {
             count += listed;
             bytes += page.resources.iter().map(written_size).sum::<usize>();
             page.resources.iter_mut().for_each(|resource| credentials.redact_resource(resource));
-            catalogue.take_page(server, &mut listing, page.resources);
+            catalogue.add_page(server, &mut listing, page.resources);
             // Reading may begin while the list goes on.
             self.shared.followed.to_read.notify_one();
             let Some(next) = page.next_cursor else { break };
@@ -258,7 +258,7 @@ impl Follower<'_> {
             while let Some((outcome, uri, wanted)) = asked.next().await {
                 match outcome {
                     Ok(()) if wanted => {
-                        catalogue.follows(server, &uri, true);
+                        catalogue.set_subscribed(server, &uri, true);
                         subscribed.insert(uri);
                     }
                     Err(failure) if wanted => {
@@ -267,7 +267,7 @@ impl Follower<'_> {
                     }
                     // What is gone may not even be known any more.
                     _ => {
-                        catalogue.follows(server, &uri, false);
+                        catalogue.set_subscribed(server, &uri, false);
                         self.shared.surroundings.documents.changed(server, &uri);
                         subscribed.remove(&uri);
                     }
@@ -302,7 +302,7 @@ impl Follower<'_> {
         }
     }
 
-    async fn read_one(&self, job: Job) {
+    async fn read_one(&self, job: DocumentRead) {
         let surroundings = &self.shared.surroundings;
         // Never closed: whoever holds it is here.
         let _turn = surroundings.catalogue.reading.acquire().await;
@@ -310,17 +310,17 @@ impl Follower<'_> {
             Ok(mut contents) => {
                 let credentials = self.shared.concealed().from_results;
                 contents.iter_mut().for_each(|content| credentials.redact_json(content));
-                level_one(&contents).ok_or_else(|| Unread::Failed("what it reads as is no JSON object".into()))
+                level_one(&contents).ok_or_else(|| ReadFailure::Failed("what it reads as is no JSON object".into()))
             }
             Err(failure) => {
                 let problem = self.shared.concealed().from_logs.redact(&failure.to_string());
                 match failure {
-                    CallFailure::Refused(error) if is_missing(&error) => Err(Unread::Missing(problem)),
-                    _ => Err(Unread::Failed(problem)),
+                    CallFailure::Refused(error) if is_missing(&error) => Err(ReadFailure::Missing(problem)),
+                    _ => Err(ReadFailure::Failed(problem)),
                 }
             }
         };
-        surroundings.catalogue.read(&self.shared.name, &job, outcome);
+        surroundings.catalogue.document_read(&self.shared.name, &job, outcome);
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod log;
 pub(crate) mod paging;
 pub(crate) mod process;
 mod progress;
+pub(crate) mod protocol_code;
 pub(crate) mod resources;
 pub(crate) mod server;
 pub(crate) mod state;
@@ -100,7 +101,7 @@ impl Servers {
             return None;
         }
         let name = config.name.clone();
-        self.surroundings.catalogue.enrol(&name);
+        self.surroundings.catalogue.register(&name);
         let server = Arc::new(Server::start(config, self.surroundings.clone()));
         servers.insert(name, server.clone());
         self.surroundings.changed.mark();

@@ -1,4 +1,4 @@
-//! Who decides about a tool that its owner did not mark as `auto_apply`.
+//! Confirmation of calls of tools that the owner did not mark as `auto_apply`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 pub enum Confirmation {
     /// It runs.
     Allow,
-    /// It is refused: nobody is there to confirm.
+    /// It is refused: there is no confirmer.
     #[default]
     Refuse,
-    /// Somebody is asked, call by call.
+    /// The confirmer is asked, call by call.
     Ask(Arc<dyn Confirmer>),
 }
 
@@ -33,7 +33,7 @@ impl fmt::Debug for Confirmation {
 /// Decides about single calls: a person at a terminal, a dialogue, a policy in code.
 #[async_trait]
 pub trait Confirmer: Send + Sync {
-    /// Decides. When the call is given up meanwhile, the future is dropped.
+    /// Decides about a call. If the call is cancelled meanwhile, the future is dropped.
     async fn confirm(&self, call: &CallToConfirm) -> Verdict;
 }
 
@@ -46,13 +46,13 @@ pub struct CallToConfirm {
     pub server: String,
     /// The tool, as the Agent calls it.
     pub tool: String,
-    /// What the server says that it does.
+    /// The server's description of the tool.
     pub description: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
 }
 
-/// What was decided about a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
@@ -64,18 +64,18 @@ pub enum Verdict {
 /// Why a call does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unconfirmed {
-    /// Nobody is there to ask.
-    NobodyThere,
+    /// There is no confirmer.
+    NoConfirmer,
     /// It was refused.
     Refused,
-    /// Nobody decided in time.
-    NoAnswer,
-    /// The caller gave up.
+    /// There was no decision in time.
+    TimedOut,
+    /// The caller cancelled it.
     Cancelled,
 }
 
 impl Confirmation {
-    /// Gets a decision about a call.
+    /// Decides about a call.
     pub(crate) async fn decide(
         &self,
         call: CallToConfirm,
@@ -84,7 +84,7 @@ impl Confirmation {
     ) -> Result<(), Unconfirmed> {
         let confirmer = match self {
             Self::Allow => return Ok(()),
-            Self::Refuse => return Err(Unconfirmed::NobodyThere),
+            Self::Refuse => return Err(Unconfirmed::NoConfirmer),
             Self::Ask(confirmer) => confirmer,
         };
         tokio::select! {
@@ -92,23 +92,23 @@ impl Confirmation {
                 Verdict::Run => Ok(()),
                 Verdict::Refuse => Err(Unconfirmed::Refused),
             },
-            () = tokio::time::sleep(limit) => Err(Unconfirmed::NoAnswer),
+            () = tokio::time::sleep(limit) => Err(Unconfirmed::TimedOut),
             () = cancel.cancelled() => Err(Unconfirmed::Cancelled),
         }
     }
 }
 
 impl Unconfirmed {
-    /// What the Agent is told.
+    /// The message for the Agent.
     pub(crate) fn explain(self, tool: &str) -> String {
         match self {
-            Self::NobodyThere => {
+            Self::NoConfirmer => {
                 format!(
-                    "tool '{tool}' needs a confirmation: its owner has not set auto_apply for it, and nobody can be asked"
+                    "tool '{tool}' needs a confirmation: its owner has not set auto_apply for it, and there is no confirmer"
                 )
             }
             Self::Refused => format!("tool '{tool}' was refused by the owner of the computer"),
-            Self::NoAnswer => format!("tool '{tool}' needs a confirmation, and nobody gave one in time"),
+            Self::TimedOut => format!("tool '{tool}' needs a confirmation, and none came in time"),
             Self::Cancelled => format!("tool '{tool}' was cancelled"),
         }
     }

@@ -1,7 +1,7 @@
-//! The last tool calls, newest first: what orders Desktop and Finder, and what an owner sees who asks what happened.
+//! The last tool calls, newest first. They order Desktop and Finder, and the owner can look at them.
 //!
-//! Calls that were refused are written down too, but only those that reached a server say which one an Agent works with.
-//! Arguments and results are not kept.
+//! Refused calls are recorded too, but only calls that reached a server tell which servers an Agent works with. Arguments
+//! and results are not recorded.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,19 +9,19 @@ use std::time::{Duration, SystemTime};
 
 use a2c_protocol::ErrorCode;
 
-/// How many calls are kept.
-const KEPT: usize = 100;
+/// How many calls are remembered.
+const MAX_CALLS: usize = 100;
 
-/// One call that is over.
+/// One finished call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastCall {
-    /// The Agent that called; none where the owner did.
+    /// The Agent that called; `None` if the owner did.
     pub agent: Option<Arc<str>>,
-    /// The server that ran it, or would have; none where there is no such tool.
+    /// The server that ran it, or would have; `None` if there is no such tool.
     pub server: Option<Arc<str>>,
     /// The tool, by the name that Agents know.
     pub tool: Arc<str>,
-    /// When it was over.
+    /// When it finished.
     pub at: SystemTime,
     /// How long it took.
     pub duration: Duration,
@@ -29,11 +29,11 @@ pub struct PastCall {
     pub failed: bool,
     /// The code of a failure.
     pub code: Option<ErrorCode>,
-    /// Whether it got as far as the server.
+    /// Whether it reached the server.
     pub reached: bool,
 }
 
-/// The last calls of this Computer. A clone is the same history.
+/// The last calls of this Computer. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
     /// Newest in front.
@@ -41,14 +41,14 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Writes down a call that is over; the oldest one makes way.
+    /// Records a finished call; the oldest one is dropped.
     pub(crate) fn record(&self, call: PastCall) {
         let mut calls = self.calls();
-        calls.truncate(KEPT - 1);
+        calls.truncate(MAX_CALLS - 1);
         calls.push_front(call);
     }
 
-    /// All calls that are kept, newest first.
+    /// All remembered calls, newest first.
     pub(crate) fn snapshot(&self) -> Vec<PastCall> {
         self.calls().iter().cloned().collect()
     }
@@ -62,7 +62,7 @@ impl History {
     }
 
     fn calls(&self) -> MutexGuard<'_, VecDeque<PastCall>> {
-        // Nothing between locking and unlocking leaves a half-made list behind.
+        // No step under the lock leaves the list half changed.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,12 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn the_hundred_newest_are_kept_newest_first() {
+    fn the_hundred_newest_are_remembered_newest_first() {
         let history = History::default();
         (0..130).for_each(|n| history.clone().record(call(if n == 0 { "first" } else { "a" }, &n.to_string())));
-        let kept = history.snapshot();
-        assert_eq!(kept.len(), KEPT);
-        let tools: Vec<_> = kept.iter().map(|call| call.tool.parse::<i32>().unwrap()).collect();
+        let calls = history.snapshot();
+        assert_eq!(calls.len(), MAX_CALLS);
+        let tools: Vec<_> = calls.iter().map(|call| call.tool.parse::<i32>().unwrap()).collect();
         assert_eq!(tools, (30..130).rev().collect::<Vec<_>>());
         assert_eq!(history.servers_by_recency(), ["a".into()], "a server whose calls are forgotten has no rank");
     }

@@ -1,18 +1,18 @@
-//! The tools of all servers: named, judged, run.
+//! The tools of all servers: which Agents see, under which names, and how a call runs.
 //!
-//! `toolbox` is the picture of the moment, made by [`Tools::refresh`] from what the servers list, what the owner's rules
-//! say (`gate`, `names`) and what was agreed to before (`pins`). `call` runs one of them; `confirm` asks the owner where
-//! need be; `kept` never runs a request twice; `large` bounds what comes back; `history` remembers that it ran.
+//! [`Tools::refresh`] makes the `toolbox` of what the servers list: `gate` and `names` apply the owner's rules, `pins` finds
+//! definitions that changed. `call` runs a tool, `confirm` asks the owner, `idempotency` runs each request once,
+//! `result_limit` bounds the result and puts large ones into the `result_store`, `history` records the call.
 
 pub(crate) mod call;
 pub(crate) mod confirm;
 pub(crate) mod gate;
 pub(crate) mod history;
-pub(crate) mod kept;
-pub(crate) mod large;
+pub(crate) mod idempotency;
 mod names;
-pub(crate) mod pages;
 pub(crate) mod pins;
+pub(crate) mod result_limit;
+pub(crate) mod result_store;
 pub(crate) mod toolbox;
 
 use std::collections::{HashMap, HashSet};
@@ -22,47 +22,47 @@ use std::time::{Duration, Instant, SystemTime};
 use rmcp::model::Tool;
 
 use crate::servers::server::Server;
-use pins::{Finding, News, Pins, SaveError, Seen, ToolChanges, suspicion};
-use toolbox::{Offer, Toolbox};
+use pins::{ListedDefinitions, PinChange, PinFinding, Pins, SaveError, ToolChanges, poisoning};
+use toolbox::{ServerTools, Toolbox};
 
-/// The toolbox of the moment, and what it takes to make the next one.
+/// The current toolbox, and what it takes to make the next one.
 pub(crate) struct Tools {
     current: RwLock<Arc<Toolbox>>,
     policy: ToolChanges,
     pins: Mutex<Pins>,
-    /// One picture at a time; and what was seen when the last one was made.
+    /// What the last toolbox was made of. Locked while the next one is made.
     seen: Mutex<LastSeen>,
-    told: Mutex<Budget>,
+    log_budget: Mutex<LogBudget>,
 }
 
-/// What came of making the picture anew.
+/// The outcome of a refresh.
 pub(crate) struct Refreshed {
     /// Whether an Agent sees a difference.
     pub(crate) differs: bool,
-    /// News about single tools.
-    pub(crate) findings: Vec<Found>,
+    /// Tools that are new or changed.
+    pub(crate) findings: Vec<ToolFinding>,
 }
 
-/// News about one tool.
-pub(crate) struct Found {
+/// A tool that is new or changed.
+pub(crate) struct ToolFinding {
     server: String,
-    /// The list it is in.
+    /// The list that it is in.
     tools: Arc<[Tool]>,
-    finding: Finding,
+    finding: PinFinding,
 }
 
-/// How much is written about tools: some at once, more after a while.
-struct Budget {
+/// How many findings are logged: up to `MOST` per `PERIOD`.
+struct LogBudget {
     left: usize,
     filled: Instant,
     overdrawn: bool,
 }
 
-impl Budget {
+impl LogBudget {
     const MOST: usize = 50;
     const PERIOD: Duration = Duration::from_secs(60);
 
-    /// Takes as much of `wanted` as there is.
+    /// Takes up to `wanted` findings.
     fn take(&mut self, wanted: usize) -> usize {
         if self.filled.elapsed() >= Self::PERIOD {
             *self = Self::full();
@@ -85,30 +85,36 @@ impl Budget {
 struct LastSeen {
     /// The lists that were compared with the pins.
     lists: HashMap<String, Arc<[Tool]>>,
-    /// Names that were announced as given by us.
+    /// Changed names that were logged.
     renamed: HashSet<String>,
 }
 
 impl Tools {
     pub(crate) fn new(pins: Pins, policy: ToolChanges) -> Self {
         let current = RwLock::new(Arc::new(Toolbox::new(&[], policy)));
-        Self { current, policy, pins: Mutex::new(pins), seen: Mutex::default(), told: Mutex::new(Budget::full()) }
+        Self {
+            current,
+            policy,
+            pins: Mutex::new(pins),
+            seen: Mutex::default(),
+            log_budget: Mutex::new(LogBudget::full()),
+        }
     }
 
-    /// The picture of the moment.
+    /// The current toolbox.
     pub(crate) fn toolbox(&self) -> Arc<Toolbox> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the picture anew. Blocks: many tools take a moment, and what was learnt is written down.
+    /// Makes the toolbox of what the servers list now. Blocks: many tools take a while, and pins are written to a file.
     pub(crate) fn refresh(&self, servers: &[(String, Arc<Server>)]) -> Refreshed {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut findings = Vec::new();
-        let offers: Vec<Offer> =
-            servers.iter().map(|(name, server)| self.offer(&mut seen, &mut findings, name, server)).collect();
+        let listed: Vec<ServerTools> =
+            servers.iter().map(|(name, server)| self.server_tools(&mut seen, &mut findings, name, server)).collect();
         seen.lists.retain(|name, _| servers.iter().any(|(known, _)| known == name));
-        let toolbox = Toolbox::new(&offers, self.policy);
-        announce_names(&mut seen.renamed, &toolbox);
+        let toolbox = Toolbox::new(&listed, self.policy);
+        log_renames(&mut seen.renamed, &toolbox);
         let differs = {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
             let differs = current.shown().get() != toolbox.shown().get();
@@ -119,60 +125,68 @@ impl Tools {
         Refreshed { differs, findings }
     }
 
-    /// Writes to the log what is new about tools. Takes a moment where definitions are compared: a server that changes
-    /// all of them all the time is not given the time to compare them all. Blocks.
-    pub(crate) fn tell(&self, findings: &[Found]) {
-        // Whoever comes while another writes has nothing to add that `changes` does not show.
-        let Ok(mut budget) = self.told.try_lock() else { return };
-        let told = budget.take(findings.len());
-        for Found { server, tools, finding } in &findings[..told] {
-            self.tell_one(server, finding, tools);
+    /// Logs findings. Comparing definitions takes a while, so a server that changes its tools all the time has only some of
+    /// them compared. Blocks.
+    pub(crate) fn log_findings(&self, findings: &[ToolFinding]) {
+        // While another thread logs, findings are skipped: `a2c computer changes` shows them all.
+        let Ok(mut budget) = self.log_budget.try_lock() else { return };
+        let logged = budget.take(findings.len());
+        for ToolFinding { server, tools, finding } in &findings[..logged] {
+            self.log_finding(server, finding, tools);
         }
-        if told < findings.len() && budget.is_first_overdraft() {
-            tracing::warn!("many tools are new or changed, and not all of it is told here: see `a2c computer changes`");
+        if logged < findings.len() && budget.is_first_overdraft() {
+            tracing::warn!("many tools are new or changed, and not all of them are logged: see `a2c computer changes`");
         }
     }
 
-    /// What the owner has agreed to.
+    /// Works with the pins, locked.
     pub(crate) fn with_pins<T>(&self, work: impl FnOnce(&mut Pins) -> T) -> T {
         work(&mut self.pins.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn offer(&self, seen: &mut LastSeen, findings: &mut Vec<Found>, name: &str, server: &Server) -> Offer {
+    fn server_tools(
+        &self,
+        seen: &mut LastSeen,
+        findings: &mut Vec<ToolFinding>,
+        name: &str,
+        server: &Server,
+    ) -> ServerTools {
         let tools = server.tools();
-        // An empty list is what a server has that was never reached: nothing to compare.
+        // A server that was never reached has an empty list: there is nothing to compare.
         let is_new = !tools.is_empty() && seen.lists.get(name).is_none_or(|known| !Arc::ptr_eq(known, &tools));
         if is_new {
-            let found = Seen::of(&tools);
-            let judged = self.with_pins(|pins| pins.judge(name, found, SystemTime::now()));
-            let found = |finding| Found { server: name.to_owned(), tools: tools.clone(), finding };
+            let found = ListedDefinitions::of(&tools);
+            let judged = self.with_pins(|pins| pins.compare(name, found, SystemTime::now()));
+            let found = |finding| ToolFinding { server: name.to_owned(), tools: tools.clone(), finding };
             findings.extend(judged.into_iter().map(found));
             seen.lists.insert(name.to_owned(), tools.clone());
         }
-        let standings = self.with_pins(|pins| tools.iter().map(|tool| pins.standing(name, &tool.name)).collect());
-        Offer { config: server.config(), tools, is_wanted: server.state().is_wanted(), standings }
+        let pin_states = self.with_pins(|pins| tools.iter().map(|tool| pins.state_of(name, &tool.name)).collect());
+        ServerTools { config: server.config(), tools, is_wanted: server.state().is_wanted(), pin_states }
     }
 
-    fn tell_one(&self, server: &str, finding: &Finding, tools: &[Tool]) {
+    fn log_finding(&self, server: &str, finding: &PinFinding, tools: &[Tool]) {
         let tool = finding.tool.as_str();
-        match finding.news {
-            News::Changed => {
+        match finding.change {
+            PinChange::Changed => {
                 let diff = self.with_pins(|pins| pins.comparison(server, tool)).map(|c| c.diff()).unwrap_or_default();
-                let so = match self.policy {
+                let consequence = match self.policy {
                     ToolChanges::Warn => "it can be used all the same",
                     ToolChanges::Quarantine => "it is held back until it is approved",
                 };
-                tracing::warn!(server, tool, "a tool is not what it was when it was agreed to; {so}:\n{diff}");
+                tracing::warn!(server, tool, "a tool has changed since it was approved; {consequence}:\n{diff}");
             }
-            News::Returned => tracing::info!(server, tool, "a tool is again what it was when it was agreed to"),
-            News::Unpinned => tracing::warn!(server, tool, "a tool is not watched for changes: there are too many"),
-            News::First { known_server: true } => tracing::info!(server, tool, "a server has a new tool"),
-            News::First { known_server: false } => {}
+            PinChange::Returned => tracing::info!(server, tool, "a tool is again as it was approved"),
+            PinChange::Unpinned => {
+                tracing::warn!(server, tool, "a tool is not watched for changes: there are too many")
+            }
+            PinChange::First { known_server: true } => tracing::info!(server, tool, "a server has a new tool"),
+            PinChange::First { known_server: false } => {}
         }
-        if matches!(finding.news, News::Changed | News::First { .. }) {
+        if matches!(finding.change, PinChange::Changed | PinChange::First { .. }) {
             let of_that_name = tools.iter().filter(|t| t.name == tool);
-            for concern in of_that_name.flat_map(suspicion::suspicious) {
-                tracing::warn!(server, tool, "a tool's description is suspicious: its {concern}");
+            for sign in of_that_name.flat_map(poisoning::signs_of) {
+                tracing::warn!(server, tool, "a tool's description is suspicious: its {sign}");
             }
         }
     }
@@ -181,16 +195,21 @@ impl Tools {
         let written = self.with_pins(|pins| pins.unsaved()).map_or(Ok(()), |unsaved| unsaved.write());
         if let Err(error) = written {
             let error: SaveError = error;
-            tracing::error!(%error, "what tools are is not remembered");
+            tracing::error!(%error, "the pinned tool definitions are not saved");
         }
     }
 }
 
-fn announce_names(announced: &mut HashSet<String>, toolbox: &Toolbox) {
+fn log_renames(announced: &mut HashSet<String>, toolbox: &Toolbox) {
     for tool in toolbox.all().iter().filter(|tool| tool.hidden.is_none() && tool.is_renamed()) {
         if announced.insert(tool.name.clone()) {
             let (server, own, name) = (tool.server(), &*tool.tool().name, &tool.name);
-            tracing::info!(server, tool = own, name, "a tool is listed under another name; an alias would pin one");
+            tracing::info!(
+                server,
+                tool = own,
+                name,
+                "a tool is listed under another name; an alias gives it a fixed one"
+            );
         }
     }
 }

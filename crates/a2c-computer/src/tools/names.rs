@@ -1,8 +1,8 @@
-//! Under which name an Agent finds a tool. Pure.
+//! Gives every tool a public name, under which Agents call it. Pure.
 //!
-//! A tool is known by its alias or by its own name. Where two servers use the same one, both get the server as a
-//! prefix, so that nothing is dropped and nothing depends on which server came first. Every name fits what language
-//! models' interfaces take: `^[a-zA-Z0-9_-]{1,64}$`.
+//! A tool is known by its alias or by its own name. If two servers use the same name, both tools get their server as a
+//! prefix, so that no tool is dropped and no name depends on which server came first. Every name fits what the interfaces
+//! of language models accept: `^[a-zA-Z0-9_-]{1,64}$`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,36 +11,36 @@ use sha2::{Digest as _, Sha256};
 /// The longest legal name of a tool.
 const MAX_NAME: usize = 64;
 
-/// How many digits a mark has: too many for a name to be made that has the same.
+/// How many digits of a hash a marked name has: too many for a name with the same digits to be made.
 const MARK: usize = 12;
 
-/// A tool that wants a name.
+/// A tool that needs a name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Unnamed<'a> {
+pub(crate) struct NameRequest<'a> {
     pub(crate) server: &'a str,
     /// Its alias, or its own name.
     pub(crate) wished: &'a str,
-    /// Whether that is an alias: a name that the owner gave it stays.
+    /// Whether that is an alias: a name that the owner gave stays.
     pub(crate) is_alias: bool,
 }
 
-/// How far a tool had to move away from the name it wishes.
+/// How far a name is from the one that the tool wishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Distance {
-    /// Not at all.
+    /// It is that name.
     Wished,
     /// It has its server as prefix.
     Prefixed,
-    /// It ends in a hash of server and name besides.
+    /// It has its server as prefix, and ends in a hash of server and name.
     Marked,
 }
 
-/// Gives every tool a name of its own. An alias stays, and so does a name that only one tool has and that is legal; the
-/// others get their server as prefix. A prefixed name belongs to that server: a tool of another one that happens to be called so makes
-/// way, and where the prefixed names of two servers are alike, both get a mark. So no server can take the place of
-/// another's tool.
-pub(crate) fn public_names(tools: &[Unnamed<'_>]) -> Vec<String> {
-    let legal = |tool: &Unnamed<'_>| match tool.is_alias || is_legal(tool.wished) {
+/// Gives every tool a name of its own. An alias stays, and so does a legal name that only one tool has; the others get
+/// their server as prefix. A prefixed name belongs to that server: a tool of another server that happens to have this name
+/// gets a prefix too, and if the prefixed names of two servers are equal, both get a hash. So no server can take the name of
+/// another server's tool.
+pub(crate) fn public_names(tools: &[NameRequest<'_>]) -> Vec<String> {
+    let legal = |tool: &NameRequest<'_>| match tool.is_alias || is_legal(tool.wished) {
         true => Distance::Wished,
         false => Distance::Prefixed,
     };
@@ -61,7 +61,7 @@ pub(crate) fn public_names(tools: &[Unnamed<'_>]) -> Vec<String> {
                     _ if tools[user].is_alias => distances[user],
                     (Distance::Wished, _) => Distance::Prefixed,
                     (Distance::Prefixed, _) if is_given => Distance::Marked,
-                    // First those make way who have not moved at all.
+                    // Tools that still have their wished name move first.
                     (Distance::Prefixed, Some(Distance::Prefixed)) if of_several => Distance::Marked,
                     (stays, _) => stays,
                 };
@@ -77,13 +77,13 @@ pub(crate) fn public_names(tools: &[Unnamed<'_>]) -> Vec<String> {
     names.iter().map(|name| numbered(name, &mut taken)).collect()
 }
 
-/// Whether interfaces of language models take it for the name of a tool.
+/// Whether the interfaces of language models accept it as the name of a tool.
 pub(crate) fn is_legal(name: &str) -> bool {
     let legal = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
     !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(legal)
 }
 
-impl Unnamed<'_> {
+impl NameRequest<'_> {
     fn at(&self, distance: Distance) -> String {
         let narrow = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let prefixed = || format!("{}_{}", self.server, self.wished).chars().map(narrow).collect::<String>();
@@ -96,7 +96,7 @@ impl Unnamed<'_> {
         }
     }
 
-    /// The beginning of a name, and a mark of the tool that no other has: it stays the same whatever else is listed.
+    /// The beginning of a name, and a hash that no other tool has. It does not depend on what else is listed.
     fn marked(&self, name: &str) -> String {
         let mut hash = Sha256::new();
         hash.update(self.server);
@@ -109,8 +109,8 @@ impl Unnamed<'_> {
     }
 }
 
-/// The name, with a number where it is taken even so: a server that lists a tool twice, or names that are alike once
-/// they are legal.
+/// The name, with a number if it is taken even so: a server may list a tool twice, or two names may be equal once they
+/// are legal.
 fn numbered(name: &str, taken: &mut HashSet<String>) -> String {
     let mut candidate = name.to_owned();
     let mut number = 1;
@@ -129,7 +129,8 @@ mod tests {
 
     #[track_caller]
     fn check(tools: &[(&str, &str)], expected: &[&str]) {
-        let tools: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished, is_alias: false }).collect();
+        let tools: Vec<_> =
+            tools.iter().map(|(server, wished)| NameRequest { server, wished, is_alias: false }).collect();
         assert_eq!(public_names(&tools), expected);
     }
 
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn no_server_takes_the_place_of_anothers_tool() {
+    fn no_server_takes_the_name_of_anothers_tool() {
         check(
             &[("evil", "files_read"), ("files", "read"), ("notes", "read")],
             &["evil_files_read", "files_read", "notes_read"],
@@ -147,15 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn no_server_takes_the_place_of_anothers_prefixed_tool() {
+    fn no_server_takes_the_name_of_anothers_prefixed_tool() {
         let tools = [("git", "hub.read"), ("git_hub", "read"), ("third", "read")];
-        let tools: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished, is_alias: false }).collect();
+        let tools: Vec<_> =
+            tools.iter().map(|(server, wished)| NameRequest { server, wished, is_alias: false }).collect();
         let names = public_names(&tools);
         assert!(names[0].starts_with("git_hub_read_") && names[1].starts_with("git_hub_read_"), "{names:?}");
         assert_ne!(names[0], names[1]);
         assert_eq!(names[2], "third_read");
-        // Nor by guessing the mark.
-        let guessed = [tools.as_slice(), &[Unnamed { server: "evil", wished: &names[1], is_alias: false }]].concat();
+        // Nor by guessing the hash.
+        let guessed =
+            [tools.as_slice(), &[NameRequest { server: "evil", wished: &names[1], is_alias: false }]].concat();
         let again = public_names(&guessed);
         assert_eq!(again[..3], names[..]);
         assert!(again[3].starts_with("evil_git_hub_read"), "{again:?}");
@@ -163,8 +166,8 @@ mod tests {
 
     #[test]
     fn an_alias_pins_a_name() {
-        let alias = |server, wished| Unnamed { server, wished, is_alias: true };
-        let plain = |server, wished| Unnamed { server, wished, is_alias: false };
+        let alias = |server, wished| NameRequest { server, wished, is_alias: true };
+        let plain = |server, wished| NameRequest { server, wished, is_alias: false };
         let tools =
             [alias("a", "wait"), plain("a", "wait"), plain("b", "wait"), plain("c", "b_wait"), alias("d", "e_x")];
         assert_eq!(public_names(&tools), ["wait", "a_wait", "b_wait", "c_b_wait", "e_x"]);
@@ -179,11 +182,11 @@ mod tests {
         check(&[("a", "fs.read"), ("a", ""), ("a", "über")], &["a_fs_read", "a_", "a__ber"]);
         check(&[("a", "twice"), ("a", "twice")], &["a_twice", "a_twice_2"]);
         let long = "x".repeat(70);
-        let alone = public_names(&[Unnamed { server: "a", wished: &long, is_alias: false }]);
+        let alone = public_names(&[NameRequest { server: "a", wished: &long, is_alias: false }]);
         let longer = format!("{long}y");
         let both = public_names(&[
-            Unnamed { server: "a", wished: &longer, is_alias: false },
-            Unnamed { server: "a", wished: &long, is_alias: false },
+            NameRequest { server: "a", wished: &longer, is_alias: false },
+            NameRequest { server: "a", wished: &long, is_alias: false },
         ]);
         assert_eq!(alone[0], both[1]);
         assert_ne!(both[0], both[1]);
@@ -194,7 +197,7 @@ mod tests {
         fn every_tool_has_a_legal_name_of_its_own(tools in proptest::collection::vec(
             ("[ab_]{1,3}", "[ab_é\n]{0,4}|x{60,140}"), 1..12
         )) {
-            let unnamed: Vec<_> = tools.iter().map(|(server, wished)| Unnamed { server, wished, is_alias: false }).collect();
+            let unnamed: Vec<_> = tools.iter().map(|(server, wished)| NameRequest { server, wished, is_alias: false }).collect();
             let mut names = public_names(&unnamed);
             prop_assert!(names.iter().all(|name| is_legal(name)), "{names:?}");
             names.sort();

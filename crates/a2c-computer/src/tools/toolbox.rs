@@ -1,6 +1,6 @@
-//! Every tool of every server at one moment, under its public name. Pure; made anew when something changed.
+//! All tools of all servers at one moment, under their public names. Pure; a change makes a new one.
 //!
-//! What an Agent is shown is written as JSON when the toolbox is made: showing it costs nothing, however many there are.
+//! The list that Agents get is written as JSON when the toolbox is made, so that answering costs nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,36 +11,37 @@ use rmcp::model::Tool;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::gate::{self, Hidden};
-use super::names::{Unnamed, public_names};
-use super::pins::{self, Standing, ToolChanges};
+use super::gate::{self, HiddenReason};
+use super::names::{NameRequest, public_names};
+use super::pins::{self, PinState, ToolChanges};
+use crate::config::tool_rules;
 use crate::servers::paging::written_size;
 
-/// Meta: the name a tool has on its server, where it had to be given another one.
+/// Meta: the name a tool has on its server, if its public name differs.
 const RENAMED_FROM: &str = "a2c_renamed_from";
-/// Meta: the server of a tool that had to be given another name.
+/// Meta: the server of a tool whose public name differs.
 const SERVER: &str = "a2c_server";
-/// Meta: the tool is not what it was when the owner last agreed to it.
+/// Meta: the definition has changed since the owner approved it.
 const CHANGED: &str = "a2c_changed";
 
-/// How large the definition of one tool, and of all that are shown, may be.
+/// The largest definition of one tool, and of all tools together, in bytes.
 const MAX_TOOL: usize = 256 << 10;
 const MAX_SHOWN: usize = 12 << 20;
 
-/// One server's part.
-pub(crate) struct Offer {
+/// The tools of one server.
+pub(crate) struct ServerTools {
     pub(crate) config: Arc<McpServerConfig>,
     /// Its tools as last listed.
     pub(crate) tools: Arc<[Tool]>,
     /// Whether the server is to run.
     pub(crate) is_wanted: bool,
-    /// How each of them stands with what the owner agreed to.
-    pub(crate) standings: Vec<Standing>,
+    /// For each tool, whether it is as the owner approved it.
+    pub(crate) pin_states: Vec<PinState>,
 }
 
 /// A tool with its public name.
 #[derive(Debug, Clone)]
-pub(crate) struct Listed {
+pub(crate) struct ListedTool {
     /// As an Agent calls it.
     pub(crate) name: String,
     /// The server that has it.
@@ -48,38 +49,38 @@ pub(crate) struct Listed {
     /// The list it is in, and where.
     tools: Arc<[Tool]>,
     index: usize,
-    /// What the owner says about it.
+    /// The owner's metadata for it.
     pub(crate) meta: Option<ToolMeta>,
-    /// Why it is not shown, where it is not.
-    pub(crate) hidden: Option<Hidden>,
-    /// Whether its definition is not the one the owner agreed to.
+    /// Why Agents do not see it; `None` if they do.
+    pub(crate) hidden: Option<HiddenReason>,
+    /// Whether its definition has changed since the owner approved it.
     pub(crate) is_changed: bool,
 }
 
-/// All of them.
+/// All tools.
 pub(crate) struct Toolbox {
-    tools: Vec<Listed>,
+    tools: Vec<ListedTool>,
     by_name: HashMap<String, usize>,
     shown: Box<RawValue>,
 }
 
 impl Toolbox {
-    /// Puts together what all servers offer.
-    pub(crate) fn new(offers: &[Offer], policy: ToolChanges) -> Self {
+    /// Makes the toolbox of what all servers list.
+    pub(crate) fn new(servers: &[ServerTools], policy: ToolChanges) -> Self {
         let mut tools = Vec::new();
-        for offer in offers {
-            for (index, (tool, &standing)) in offer.tools.iter().zip(&offer.standings).enumerate() {
-                let meta = gate::meta_of(&offer.config, &tool.name);
-                let is_changed = standing == Standing::Changed;
-                let is_blocked = pins::is_blocked(policy, standing);
-                let hidden = gate::judge(&offer.config, &tool.name, offer.is_wanted, is_blocked);
-                let (config, list) = (offer.config.clone(), offer.tools.clone());
-                tools.push(Listed { name: String::new(), config, tools: list, index, meta, hidden, is_changed });
+        for server in servers {
+            for (index, (tool, &pin_state)) in server.tools.iter().zip(&server.pin_states).enumerate() {
+                let meta = tool_rules::meta_of(&server.config, &tool.name);
+                let is_changed = pin_state == PinState::Changed;
+                let is_blocked = pins::is_blocked(policy, pin_state);
+                let hidden = gate::judge(&server.config, &tool.name, server.is_wanted, is_blocked);
+                let (config, list) = (server.config.clone(), server.tools.clone());
+                tools.push(ListedTool { name: String::new(), config, tools: list, index, meta, hidden, is_changed });
             }
         }
-        name_all(&mut tools);
-        hold_back_the_large(&mut tools);
-        // A name that is shown wins over the same one of a tool that is not.
+        assign_names(&mut tools);
+        hide_oversized(&mut tools);
+        // If a visible and a hidden tool have the same name, it means the visible one.
         let mut by_name = HashMap::with_capacity(tools.len());
         for (index, tool) in tools.iter().enumerate() {
             let entry = by_name.entry(tool.name.clone()).or_insert(index);
@@ -87,7 +88,7 @@ impl Toolbox {
                 *entry = index;
             }
         }
-        let shown: Vec<SmcpTool> = tools.iter().filter(|t| t.hidden.is_none()).map(Listed::to_smcp).collect();
+        let shown: Vec<SmcpTool> = tools.iter().filter(|t| t.hidden.is_none()).map(ListedTool::to_smcp).collect();
         let shown =
             serde_json::value::to_raw_value(&shown).expect("tools that were read as JSON can be written as JSON");
         Self { tools, by_name, shown }
@@ -99,24 +100,24 @@ impl Toolbox {
     }
 
     /// The tool of a public name, hidden ones included.
-    pub(crate) fn find(&self, name: &str) -> Option<&Listed> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
         self.by_name.get(name).map(|&index| &self.tools[index])
     }
 
     /// All tools, hidden ones included, in the order of servers and of their lists.
-    pub(crate) fn all(&self) -> &[Listed] {
+    pub(crate) fn all(&self) -> &[ListedTool] {
         &self.tools
     }
 }
 
-/// Nobody's tools make the whole list too large to be sent: a tool is shown up to a size, and where all of them together
-/// are too much, those of the server with the most are not.
-fn hold_back_the_large(tools: &mut [Listed]) {
+/// Hides tools that would make the list too large to be sent: each tool whose definition is too large, and as long as all
+/// together are too large, the tools of the server with the most.
+fn hide_oversized(tools: &mut [ListedTool]) {
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     for tool in tools.iter_mut().filter(|tool| tool.hidden.is_none()) {
         let size = written_size(tool.tool());
         if size > MAX_TOOL {
-            tool.hidden = Some(Hidden::TooLarge);
+            tool.hidden = Some(HiddenReason::TooLarge);
         } else {
             *sizes.entry(tool.server().to_owned()).or_default() += size;
         }
@@ -127,20 +128,20 @@ fn hold_back_the_large(tools: &mut [Listed]) {
         };
         sizes.remove(&largest);
         let of_it = tools.iter_mut().filter(|tool| tool.server() == largest && tool.hidden.is_none());
-        of_it.for_each(|tool| tool.hidden = Some(Hidden::TooLarge));
+        of_it.for_each(|tool| tool.hidden = Some(HiddenReason::TooLarge));
     }
 }
 
-/// Names do not depend on which servers happen to run, nor on what is held back. Only what an owner forbade or switched
-/// off takes no part: nobody can be confused by it.
-fn name_all(tools: &mut [Listed]) {
-    let takes_part = |tool: &Listed| !matches!(tool.hidden, Some(Hidden::Forbidden | Hidden::Off));
-    let wished: Vec<String> = tools.iter().map(Listed::wished).collect();
-    let of = |(tool, wished): (&Listed, &String)| (tool.config.clone(), wished.clone(), tool.alias().is_some());
+/// Names depend neither on which servers run at the moment nor on which tools are held back. Only tools that the owner
+/// forbids or has switched off do not count: no Agent can confuse them with others.
+fn assign_names(tools: &mut [ListedTool]) {
+    let takes_part = |tool: &ListedTool| !matches!(tool.hidden, Some(HiddenReason::Forbidden | HiddenReason::Off));
+    let wished: Vec<String> = tools.iter().map(ListedTool::wished).collect();
+    let of = |(tool, wished): (&ListedTool, &String)| (tool.config.clone(), wished.clone(), tool.alias().is_some());
     let part: Vec<_> = tools.iter().zip(&wished).filter(|(tool, _)| takes_part(tool)).map(of).collect();
     let unnamed: Vec<_> = part
         .iter()
-        .map(|(config, wished, is_alias)| Unnamed { server: &config.name, wished, is_alias: *is_alias })
+        .map(|(config, wished, is_alias)| NameRequest { server: &config.name, wished, is_alias: *is_alias })
         .collect();
     let mut names = public_names(&unnamed).into_iter();
     for (tool, wished) in tools.iter_mut().zip(wished) {
@@ -149,7 +150,7 @@ fn name_all(tools: &mut [Listed]) {
     }
 }
 
-impl Listed {
+impl ListedTool {
     /// The tool as its server describes it.
     pub(crate) fn tool(&self) -> &Tool {
         &self.tools[self.index]
@@ -160,7 +161,7 @@ impl Listed {
         &self.config.name
     }
 
-    /// Whether it could not be given the name that it wants.
+    /// Whether its public name is not the one that it wishes.
     pub(crate) fn is_renamed(&self) -> bool {
         self.name != self.wished()
     }
@@ -169,7 +170,7 @@ impl Listed {
         self.alias().map_or_else(|| self.tool().name.to_string(), str::to_owned)
     }
 
-    /// An alias names one tool: a default for all of a server's tools cannot be meant.
+    /// An alias names one tool, so the default for all tools of a server is not looked at.
     fn alias(&self) -> Option<&str> {
         self.config.tool_meta.get(&*self.tool().name)?.alias.as_deref()
     }
@@ -180,7 +181,7 @@ impl Listed {
         let mut meta: Map<String, Value> = Map::new();
         let reserved = [SmcpTool::TOOL_META, SmcpTool::ANNOTATIONS, RENAMED_FROM, SERVER, CHANGED];
         for (key, value) in tool.meta.iter().flat_map(|own| own.0.iter()) {
-            // These are the owner's and ours to say, not the server's.
+            // Only the owner and this Computer set these.
             if let (false, Some(flat)) = (reserved.contains(&key.as_str()), flat_meta(value.clone())) {
                 meta.insert(key.clone(), flat);
             }
@@ -219,19 +220,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn offer(name: &str, extra: &Value, tools: &[&str]) -> Offer {
+    fn offer(name: &str, extra: &Value, tools: &[&str]) -> ServerTools {
         let mut config = json!({"name": name, "type": "stdio", "server_parameters": {"command": "x"}});
         config.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         let tool = |n: &&str| Tool::new(n.to_string(), format!("Does {n}"), Arc::new(Map::new()));
-        let (tools, standings) = (tools.iter().map(tool).collect(), vec![Standing::Trusted; tools.len()]);
-        Offer { config: Arc::new(serde_json::from_value(config).unwrap()), tools, is_wanted: true, standings }
+        let (tools, pin_states) = (tools.iter().map(tool).collect(), vec![PinState::Trusted; tools.len()]);
+        ServerTools { config: Arc::new(serde_json::from_value(config).unwrap()), tools, is_wanted: true, pin_states }
     }
 
     fn shown(toolbox: &Toolbox) -> Vec<SmcpTool> {
         serde_json::from_str(toolbox.shown().get()).unwrap()
     }
 
-    fn names(offers: &[Offer]) -> Vec<String> {
+    fn names(offers: &[ServerTools]) -> Vec<String> {
         shown(&Toolbox::new(offers, ToolChanges::Quarantine)).into_iter().map(|t| t.name).collect()
     }
 
@@ -251,12 +252,12 @@ mod tests {
         assert_eq!(names(&offers), ["fetch"]);
         let toolbox = Toolbox::new(&offers, ToolChanges::Quarantine);
         assert_eq!(toolbox.find("fetch").unwrap().tool().name, "read");
-        assert_eq!(toolbox.find("rm").unwrap().hidden, Some(Hidden::Forbidden));
+        assert_eq!(toolbox.find("rm").unwrap().hidden, Some(HiddenReason::Forbidden));
         assert!(toolbox.find("read").is_none());
     }
 
     #[test]
-    fn what_is_not_offered_takes_no_name_away() {
+    fn forbidden_and_switched_off_tools_take_no_name() {
         let mut off = offer("off", &json!({}), &["read"]);
         off.is_wanted = false;
         let offers = [
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn a_changed_tool_is_marked_or_held_back() {
         let mut changed = offer("a", &json!({}), &["read", "write"]);
-        changed.standings[1] = Standing::Changed;
+        changed.pin_states[1] = PinState::Changed;
         let offers = [changed];
         assert_eq!(names(&offers), ["read"]);
         let warned = shown(&Toolbox::new(&offers, ToolChanges::Warn));
@@ -280,25 +281,25 @@ mod tests {
     }
 
     #[test]
-    fn large_definitions_hide_nobody_elses_tools() {
+    fn large_definitions_hide_no_tools_of_other_servers() {
         let described = |name: &str, size: usize| Tool::new(name.to_owned(), "x".repeat(size), Arc::new(Map::new()));
         let mut one = offer("one", &json!({}), &["small"]);
         one.tools = one.tools.iter().cloned().chain([described("big", MAX_TOOL + 1)]).collect();
-        one.standings.push(Standing::Trusted);
+        one.pin_states.push(PinState::Trusted);
         let mut many = offer("many", &json!({}), &[]);
         many.tools = (0..60).map(|n| described(&format!("t{n}"), MAX_TOOL - 1024)).collect();
-        many.standings = vec![Standing::Trusted; 60];
+        many.pin_states = vec![PinState::Trusted; 60];
         let toolbox = Toolbox::new(&[one, many], ToolChanges::Warn);
         assert_eq!(shown(&toolbox).into_iter().map(|t| t.name).collect::<Vec<_>>(), ["small"]);
-        assert_eq!(toolbox.find("big").unwrap().hidden, Some(Hidden::TooLarge));
-        assert_eq!(toolbox.find("t7").unwrap().hidden, Some(Hidden::TooLarge));
+        assert_eq!(toolbox.find("big").unwrap().hidden, Some(HiddenReason::TooLarge));
+        assert_eq!(toolbox.find("t7").unwrap().hidden, Some(HiddenReason::TooLarge));
     }
 
     #[test]
     fn a_server_cannot_speak_for_the_owner() {
         let mut offer = offer("a", &json!({}), &[]);
         let forged = json!({"a2c_tool_meta": "{}", "MCP_TOOL_ANNOTATION": "{}", "a2c_changed": false, "own": {"k": 1}});
-        offer.standings = vec![Standing::Trusted];
+        offer.pin_states = vec![PinState::Trusted];
         offer.tools =
             [serde_json::from_value(json!({"name": "read", "inputSchema": {}, "_meta": forged})).unwrap()].into();
         let smcp = shown(&Toolbox::new(&[offer], ToolChanges::Quarantine)).remove(0);

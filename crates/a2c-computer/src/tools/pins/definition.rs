@@ -1,4 +1,4 @@
-//! What of a tool is pinned: everything that an Agent, or the person who confirms a call, is shown of it.
+//! The pinned part of a tool: everything that an Agent, or the person who confirms a call, sees of it.
 //!
 //! The hash is SHA-256 over the canonical JSON (keys in order, no spaces), so that the same definition sent in another
 //! order is the same definition. The text is for people: it is what a diff compares.
@@ -11,36 +11,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use super::unseen::spelled_out;
+use super::invisible::escaped;
 
-/// How much text of one definition is kept. The hash always covers all of it.
+/// How much text of one definition is stored. The hash always covers all of it.
 pub(super) const MAX_TEXT: usize = 64 * 1024;
 
-/// A definition as it is kept.
+/// A definition as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Definition {
     /// 64 hexadecimal digits.
     pub(super) hash: String,
-    /// For people, with every invisible character spelt out.
+    /// For people, with every invisible character escaped.
     pub(super) text: String,
     /// Whether the text is only the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) cut: bool,
 }
 
-/// What a server lists under one name: all definitions, by their canonical JSON. Neither a repetition nor the order in
-/// which they are listed makes a difference, and a second one cannot slip in behind the first.
-pub(super) struct Shown {
+/// What a server lists under one name: all definitions, by their canonical JSON. Repetitions and the order of the list make
+/// no difference, and a second definition is not hidden by the first.
+pub(super) struct NewDefinition {
     pub(super) hash: String,
     by_canonical: BTreeMap<String, Value>,
 }
 
-/// What a server lists, ready to be compared. Making it is the slow part, and needs nothing locked.
-pub(crate) struct Seen<'a> {
-    pub(super) by_name: BTreeMap<&'a str, Shown>,
+/// The tools that a server lists, hashed. Making it is the slow part, and needs no lock.
+pub(crate) struct ListedDefinitions<'a> {
+    pub(super) by_name: BTreeMap<&'a str, NewDefinition>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ListedDefinitions<'a> {
     /// All tools that a server lists.
     pub(crate) fn of(tools: &'a [Tool]) -> Self {
         let mut by_name: BTreeMap<&str, BTreeMap<String, Value>> = BTreeMap::new();
@@ -48,7 +48,8 @@ impl<'a> Seen<'a> {
             let shown = shown_of(tool);
             by_name.entry(&tool.name).or_default().insert(shown.to_string(), shown);
         }
-        let hashed = |by_canonical: BTreeMap<String, Value>| Shown { hash: hash(by_canonical.keys()), by_canonical };
+        let hashed =
+            |by_canonical: BTreeMap<String, Value>| NewDefinition { hash: hash(by_canonical.keys()), by_canonical };
         Self { by_name: by_name.into_iter().map(|(name, by_canonical)| (name, hashed(by_canonical))).collect() }
     }
 }
@@ -66,7 +67,7 @@ fn hash<'a>(canonical: impl Iterator<Item = &'a String>) -> String {
     })
 }
 
-/// What is shown of a tool. Icons are not: nothing passes them on.
+/// What Agents see of a tool. Icons do not count: Agents do not get them.
 fn shown_of(tool: &Tool) -> Value {
     let mut shown = Map::new();
     shown.insert("name".into(), (*tool.name).into());
@@ -82,9 +83,9 @@ fn shown_of(tool: &Tool) -> Value {
     shown
 }
 
-impl Shown {
-    /// The definition to keep. Made only for what is new: most lists are as they were.
-    pub(super) fn definition(self) -> Definition {
+impl NewDefinition {
+    /// The definition to store. Made only for new definitions: most lists are as they were.
+    pub(super) fn into_definition(self) -> Definition {
         let mut text = self.by_canonical.values().map(for_people).collect::<Vec<_>>().join("\n");
         let cut = text.len() > MAX_TEXT;
         text.truncate(text.floor_char_boundary(MAX_TEXT));
@@ -105,7 +106,7 @@ fn for_people(shown: &Value) -> String {
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
         let separator = if section.contains('\n') { "\n" } else { " " };
-        let _ = writeln!(text, "{key}:{separator}{}", spelled_out(&section));
+        let _ = writeln!(text, "{key}:{separator}{}", escaped(&section));
     }
     text
 }
@@ -121,7 +122,7 @@ mod tests {
 
     fn hash(json: Value) -> String {
         let tools = [tool(json)];
-        Seen::of(&tools).by_name.into_values().next().unwrap().hash
+        ListedDefinitions::of(&tools).by_name.into_values().next().unwrap().hash
     }
 
     #[test]
@@ -161,7 +162,7 @@ mod tests {
         let bad = json!({"name": "t", "description": "bad", "inputSchema": {}});
         let of = |list: &[&Value]| {
             let tools: Vec<_> = list.iter().map(|json| tool((*json).clone())).collect();
-            Seen::of(&tools).by_name["t"].hash.clone()
+            ListedDefinitions::of(&tools).by_name["t"].hash.clone()
         };
         assert_ne!(of(&[&good, &bad]), of(&[&good]));
         assert_eq!(of(&[&good, &bad]), of(&[&bad, &good]));
@@ -170,7 +171,9 @@ mod tests {
 
     #[test]
     fn the_text_is_for_people_and_bounded() {
-        let kept = |tool: &Tool| Seen::of(std::slice::from_ref(tool)).by_name.remove("t").unwrap().definition();
+        let kept = |tool: &Tool| {
+            ListedDefinitions::of(std::slice::from_ref(tool)).by_name.remove("t").unwrap().into_definition()
+        };
         let short = tool(json!({"name": "t", "description": "one\ntwo\u{202e}", "inputSchema": {"type": "object"}}));
         let expected = "name: t\ndescription:\none\ntwo\\u{202e}\ninputSchema:\n{\n  \"type\": \"object\"\n}\n";
         assert_eq!(kept(&short).text, expected);

@@ -1,23 +1,23 @@
-//! Pins: a tool is trusted as it was when first seen; what it becomes later has to be approved.
+//! Pins: the definition of a tool is trusted as it was when first seen; a later change has to be approved.
 //!
-//! Each time a server lists its tools, [`Seen::of`] hashes them, and [`Pins::judge`] compares them with what is pinned
-//! and says what is news. A changed definition waits beside the pinned one until its owner approves it, or the server
+//! Each time a server lists its tools, [`ListedDefinitions::of`] hashes them, and [`Pins::compare`] compares them with what is pinned
+//! and returns what is new. A changed definition waits beside the pinned one until its owner approves it, or the server
 //! takes it back; it waits across restarts, and a tool that goes away and comes back changed is changed. Whether a tool
 //! that waits may be used meanwhile is the owner's policy, [`ToolChanges`].
 //!
-//! A tool that a known server adds later is trusted like any first one, and announced: whoever may add a tool could have
-//! listed it on the first day, and its owner's `auto_apply` does not extend to it unless they said so for all.
+//! A tool that a known server adds later is trusted like a first one, and logged: the server could have listed it on the
+//! first day, and the owner's `auto_apply` covers it only if it is set for all tools.
 //!
-//! Everything here is in memory and quick. What has to be written goes out by [`Pins::unsaved`], so that nobody waits
-//! for a disk with the pins locked.
+//! Everything here is in memory and quick. [`Pins::unsaved`] gives what has to be written, so that no thread waits for a
+//! disk with the pins locked.
 
 mod definition;
 mod diff;
+mod invisible;
+pub(crate) mod poisoning;
 mod store;
-pub(crate) mod suspicion;
 #[cfg(test)]
 mod tests;
-mod unseen;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,8 +27,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use definition::Seen;
-use definition::{Definition, Shown};
+pub(crate) use definition::ListedDefinitions;
+use definition::{Definition, NewDefinition};
 use store::PinFile;
 pub(crate) use store::Unsaved;
 
@@ -43,37 +43,37 @@ pub enum ToolChanges {
     Quarantine,
 }
 
-/// How a tool stands with its pin.
+/// How a tool compares with its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum PinState {
     /// It is as it was pinned.
     Trusted,
     /// It differs from what was pinned.
     Changed,
-    /// There is no pin to compare it with: it has not been judged, or the limits are used up.
+    /// There is no pin: the tool has not been compared yet, or the limits are used up.
     Unpinned,
 }
 
-/// Whether the gate keeps a tool back.
-pub(crate) fn is_blocked(policy: ToolChanges, standing: Standing) -> bool {
-    policy == ToolChanges::Quarantine && standing != Standing::Trusted
+/// Whether the policy holds a tool back.
+pub(crate) fn is_blocked(policy: ToolChanges, state: PinState) -> bool {
+    policy == ToolChanges::Quarantine && state != PinState::Trusted
 }
 
-/// News about one tool.
+/// A tool that is new or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct PinFinding {
     /// The tool, by its server's name for it.
     pub(crate) tool: String,
-    /// What is new.
-    pub(crate) news: News,
+    /// What is new about it.
+    pub(crate) change: PinChange,
 }
 
-/// What can be new about a tool. One that is as it was last time is no news, be it trusted or waiting for approval.
+/// What can be new about a tool. A tool that is as it was last time is not reported, be it trusted or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum News {
-    /// Seen for the first time and pinned.
+pub(crate) enum PinChange {
+    /// ListedDefinitions for the first time and pinned.
     First {
-        /// Whether the server had other tools before: worth more attention than a new server.
+        /// Whether the server had other tools before, which deserves more attention than a new server.
         known_server: bool,
     },
     /// It differs from what was pinned, and from what was waiting for approval, if anything was.
@@ -97,7 +97,7 @@ pub struct PendingChange {
     pub hash: String,
 }
 
-/// A change to look at. A clone of what is kept, so that nobody waits for the diff with the pins locked.
+/// A change to look at: a clone of both definitions, so that the diff is made with the pins unlocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
     trusted: Definition,
@@ -105,7 +105,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// What changed, readable, two hundred lines at most. May take a moment for a text made to be hard to compare.
+    /// The difference for people, two hundred lines at most. A text that is made to be hard to compare takes a while.
     pub(crate) fn diff(&self) -> String {
         diff::diff(&self.trusted, &self.pending)
     }
@@ -116,9 +116,9 @@ impl Comparison {
 pub enum Approval<'a> {
     /// All that wait.
     Everything,
-    /// The one of this tool, whatever it is by now.
+    /// The change of this tool, whatever it is by now.
     Tool(&'a str),
-    /// The one of this tool, if it is still the one that was looked at.
+    /// The change of this tool, if it still has this hash.
     Exactly {
         /// The tool.
         tool: &'a str,
@@ -168,7 +168,7 @@ pub(crate) struct SaveError {
     source: io::Error,
 }
 
-/// How much is remembered. One server alone cannot use up everything.
+/// How much is remembered. One server cannot use up everything.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     tools: usize,
@@ -199,14 +199,14 @@ struct Pending {
 }
 
 /// Servers by name, and the pins of their tools by name.
-type Book = BTreeMap<String, BTreeMap<String, Pin>>;
+type PinsByServer = BTreeMap<String, BTreeMap<String, Pin>>;
 
-/// What tools were when they were first seen or last approved.
+/// The definitions of tools when they were first seen or last approved.
 #[derive(Debug)]
 pub(crate) struct Pins {
-    book: Book,
+    by_server: PinsByServer,
     limits: Limits,
-    /// Grows with every change of the book.
+    /// Grows with every change of the pins.
     revision: u64,
     file: Option<Arc<PinFile>>,
 }
@@ -215,54 +215,54 @@ impl Pins {
     /// The pins of a file, which need not exist yet. Blocks.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self, OpenError> {
         let file = PinFile::new(path.into());
-        Ok(Self { book: file.read()?, file: Some(Arc::new(file)), ..Self::in_memory() })
+        Ok(Self { by_server: file.read()?, file: Some(Arc::new(file)), ..Self::in_memory() })
     }
 
     /// Pins that end with the Computer.
     pub(crate) fn in_memory() -> Self {
-        Self { book: Book::default(), limits: LIMITS, revision: 0, file: None }
+        Self { by_server: PinsByServer::default(), limits: LIMITS, revision: 0, file: None }
     }
 
-    /// Compares all tools that a server lists with what is pinned, and pins those that are new.
-    pub(crate) fn judge(&mut self, server: &str, seen: Seen<'_>, now: SystemTime) -> Vec<Finding> {
-        let known_server = self.book.contains_key(server);
-        let mut room = self.room(server);
+    /// Compares all tools that a server lists with the pins, and pins new ones.
+    pub(crate) fn compare(&mut self, server: &str, listed: ListedDefinitions<'_>, now: SystemTime) -> Vec<PinFinding> {
+        let known_server = self.by_server.contains_key(server);
+        let mut space = self.remaining_space(server);
         let mut findings = Vec::new();
         let mut changed = false;
-        let pins = self.book.entry(server.to_owned()).or_default();
-        for (name, shown) in seen.by_name {
-            let news = match pins.get_mut(name) {
-                Some(pin) => pin.compare(shown, &mut room, now),
-                None if room.tools == 0 || name.len() > MAX_NAME => Some(News::Unpinned),
+        let pins = self.by_server.entry(server.to_owned()).or_default();
+        for (name, definition) in listed.by_name {
+            let change = match pins.get_mut(name) {
+                Some(pin) => pin.compare(definition, &mut space, now),
+                None if space.tools == 0 || name.len() > MAX_NAME => Some(PinChange::Unpinned),
                 None => {
-                    room.tools -= 1;
-                    let pin = Pin { trusted: room.fit(shown.definition()), pending: None };
+                    space.tools -= 1;
+                    let pin = Pin { trusted: space.fit(definition.into_definition()), pending: None };
                     pins.insert(name.to_owned(), pin);
-                    Some(News::First { known_server })
+                    Some(PinChange::First { known_server })
                 }
             };
-            if let Some(news) = news {
-                changed |= news != News::Unpinned;
-                findings.push(Finding { tool: name.to_owned(), news });
+            if let Some(change) = change {
+                changed |= change != PinChange::Unpinned;
+                findings.push(PinFinding { tool: name.to_owned(), change });
             }
         }
-        // A server without tools is known from now on as well: what it adds later is added to a known one.
+        // A server without tools is known from now on too: tools that it adds later are new tools of a known server.
         self.revision += u64::from(changed || !known_server);
         findings
     }
 
-    /// How a tool stands.
-    pub(crate) fn standing(&self, server: &str, tool: &str) -> Standing {
-        match self.book.get(server).and_then(|pins| pins.get(tool)) {
-            None => Standing::Unpinned,
-            Some(Pin { pending: None, .. }) => Standing::Trusted,
-            Some(Pin { pending: Some(_), .. }) => Standing::Changed,
+    /// How a tool compares with its pin.
+    pub(crate) fn state_of(&self, server: &str, tool: &str) -> PinState {
+        match self.by_server.get(server).and_then(|pins| pins.get(tool)) {
+            None => PinState::Unpinned,
+            Some(Pin { pending: None, .. }) => PinState::Trusted,
+            Some(Pin { pending: Some(_), .. }) => PinState::Changed,
         }
     }
 
-    /// Makes what waits the pinned definition; how many changes that were.
+    /// Makes pending definitions the pinned ones; returns how many.
     pub(crate) fn approve(&mut self, server: &str, which: Approval<'_>) -> usize {
-        let Some(pins) = self.book.get_mut(server) else { return 0 };
+        let Some(pins) = self.by_server.get_mut(server) else { return 0 };
         let mut approved = 0;
         for (name, pin) in pins.iter_mut() {
             let wanted = |pending: &mut Pending| match which {
@@ -279,9 +279,10 @@ impl Pins {
         approved
     }
 
-    /// Everything that waits for approval, by server and tool.
+    /// All changes that wait for approval, by server and tool.
     pub(crate) fn pending(&self) -> Vec<PendingChange> {
-        let pins = self.book.iter().flat_map(|(server, pins)| pins.iter().map(move |(tool, pin)| (server, tool, pin)));
+        let pins =
+            self.by_server.iter().flat_map(|(server, pins)| pins.iter().map(move |(tool, pin)| (server, tool, pin)));
         pins.filter_map(|(server, tool, pin)| {
             let pending = pin.pending.as_ref()?;
             Some(PendingChange {
@@ -296,7 +297,7 @@ impl Pins {
 
     /// The change of a tool that waits for approval, to look at.
     pub(crate) fn comparison(&self, server: &str, tool: &str) -> Option<Comparison> {
-        let pin = self.book.get(server)?.get(tool)?;
+        let pin = self.by_server.get(server)?.get(tool)?;
         let pending = pin.pending.as_ref()?.definition.clone();
         Some(Comparison { trusted: pin.trusted.clone(), pending })
     }
@@ -304,22 +305,22 @@ impl Pins {
     /// Forgets a server: its tools are seen for the first time again. Whether it was known.
     #[cfg(test)]
     pub(crate) fn forget(&mut self, server: &str) -> bool {
-        let known = self.book.remove(server).is_some();
+        let known = self.by_server.remove(server).is_some();
         self.revision += u64::from(known);
         known
     }
 
-    /// What the file does not hold yet. To be written where blocking is allowed, with the pins unlocked.
+    /// What the file does not hold yet. It is written where blocking is allowed, with the pins unlocked.
     pub(crate) fn unsaved(&self) -> Option<Unsaved> {
-        self.file.as_ref()?.unsaved(&self.book, self.revision)
+        self.file.as_ref()?.unsaved(&self.by_server, self.revision)
     }
 
-    fn room(&self, server: &str) -> Room {
+    fn remaining_space(&self, server: &str) -> RemainingSpace {
         let used = |pins: &BTreeMap<String, Pin>| (pins.len(), pins.values().map(Pin::text).sum::<usize>());
-        let own = self.book.get(server).map(used).unwrap_or_default();
-        let all = self.book.values().map(used).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let own = self.by_server.get(server).map(used).unwrap_or_default();
+        let all = self.by_server.values().map(used).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let Limits { tools, tools_per_server, text, text_per_server } = self.limits;
-        Room {
+        RemainingSpace {
             tools: tools.saturating_sub(all.0).min(tools_per_server.saturating_sub(own.0)),
             text: text.saturating_sub(all.1).min(text_per_server.saturating_sub(own.1)),
         }
@@ -331,26 +332,26 @@ impl Pin {
         self.trusted.text.len() + self.pending.as_ref().map_or(0, |pending| pending.definition.text.len())
     }
 
-    fn compare(&mut self, shown: Shown, room: &mut Room, now: SystemTime) -> Option<News> {
-        if shown.hash == self.trusted.hash {
-            return self.pending.take().map(|_| News::Returned);
+    fn compare(&mut self, listed: NewDefinition, space: &mut RemainingSpace, now: SystemTime) -> Option<PinChange> {
+        if listed.hash == self.trusted.hash {
+            return self.pending.take().map(|_| PinChange::Returned);
         }
-        if self.pending.as_ref().is_some_and(|pending| pending.definition.hash == shown.hash) {
+        if self.pending.as_ref().is_some_and(|pending| pending.definition.hash == listed.hash) {
             return None;
         }
         let since = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        self.pending = Some(Pending { since, definition: room.fit(shown.definition()) });
-        Some(News::Changed)
+        self.pending = Some(Pending { since, definition: space.fit(listed.into_definition()) });
+        Some(PinChange::Changed)
     }
 }
 
-/// How much more one server may have remembered.
-struct Room {
+/// How much more may be remembered of one server.
+struct RemainingSpace {
     tools: usize,
     text: usize,
 }
 
-impl Room {
+impl RemainingSpace {
     /// The definition with as much of its text as there is room for.
     fn fit(&mut self, mut definition: Definition) -> Definition {
         if definition.text.len() > self.text {

@@ -1,4 +1,4 @@
-//! The file in which pins outlive the Computer: one JSON document, readable by its owner alone, replaced as a whole.
+//! The file of the pins: one JSON document, readable for its owner only, always replaced as a whole.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -7,32 +7,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Book, OpenError, SaveError};
+use super::{OpenError, PinsByServer, SaveError};
 
 /// The format this version writes.
 const VERSION: u32 = 1;
-/// How many damaged files are kept aside before the last place is used again.
+/// How many damaged files are put aside before the last name is used again.
 const MAX_ASIDE: u32 = 100;
 
 #[derive(Deserialize)]
 struct Read {
     version: u32,
-    servers: Book,
+    servers: PinsByServer,
 }
 
 #[derive(Serialize)]
 struct Written<'a> {
     version: u32,
-    servers: &'a Book,
+    servers: &'a PinsByServer,
 }
 
-/// Only the version: what a later version means by the rest is not ours to judge.
+/// Only the version: the rest may have another shape in a later version.
 #[derive(Deserialize)]
-struct Dated {
+struct Versioned {
     version: u32,
 }
 
-/// Where the pins are kept, and which state of them is there.
+/// The file of the pins, and which state of them it holds.
 #[derive(Debug)]
 pub(super) struct PinFile {
     path: PathBuf,
@@ -54,15 +54,15 @@ impl PinFile {
     }
 
     /// What the file holds; nothing if there is none. A damaged file is put aside, and everything is new again.
-    pub(super) fn read(&self) -> Result<Book, OpenError> {
+    pub(super) fn read(&self) -> Result<PinsByServer, OpenError> {
         let path = &self.path;
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Book::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PinsByServer::default()),
             Err(source) => return Err(OpenError::Read { path: path.clone(), source }),
         };
-        let damage = match serde_json::from_slice::<Dated>(&bytes) {
-            Ok(Dated { version }) if version > VERSION => {
+        let damage = match serde_json::from_slice::<Versioned>(&bytes) {
+            Ok(Versioned { version }) if version > VERSION => {
                 return Err(OpenError::Newer { path: path.clone(), version, known: VERSION });
             }
             Ok(_) => match serde_json::from_slice::<Read>(&bytes) {
@@ -79,15 +79,15 @@ impl PinFile {
             "the pinned tool definitions cannot be read: the file is put aside, changes made since cannot be noticed, \
              and every tool counts as seen for the first time"
         );
-        Ok(Book::default())
+        Ok(PinsByServer::default())
     }
 
     /// The state to write, unless the file has it already.
-    pub(super) fn unsaved(self: &Arc<Self>, book: &Book, revision: u64) -> Option<Unsaved> {
+    pub(super) fn unsaved(self: &Arc<Self>, pins: &PinsByServer, revision: u64) -> Option<Unsaved> {
         if *self.written.lock().unwrap_or_else(PoisonError::into_inner) >= revision {
             return None;
         }
-        let json = serde_json::to_vec(&Written { version: VERSION, servers: book });
+        let json = serde_json::to_vec(&Written { version: VERSION, servers: pins });
         let json = json.expect("maps with text for keys are JSON");
         Some(Unsaved { file: self.clone(), revision, json })
     }

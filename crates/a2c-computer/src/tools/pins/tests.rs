@@ -12,17 +12,20 @@ fn tool(name: &str, description: &str) -> Tool {
         .unwrap()
 }
 
-/// The news as `tool news`, in short.
-fn judge(pins: &mut Pins, server: &str, tools: &[(&str, &str)]) -> Vec<String> {
+/// What is new, as `tool change`.
+fn compare(pins: &mut Pins, server: &str, tools: &[(&str, &str)]) -> Vec<String> {
     let tools: Vec<_> = tools.iter().map(|(name, description)| tool(name, description)).collect();
-    let news = |news| match news {
-        News::First { known_server: false } => "first",
-        News::First { known_server: true } => "added",
-        News::Changed => "changed",
-        News::Returned => "returned",
-        News::Unpinned => "unpinned",
+    let change_name = |change| match change {
+        PinChange::First { known_server: false } => "first",
+        PinChange::First { known_server: true } => "added",
+        PinChange::Changed => "changed",
+        PinChange::Returned => "returned",
+        PinChange::Unpinned => "unpinned",
     };
-    pins.judge(server, Seen::of(&tools), NOW).into_iter().map(|f| format!("{} {}", f.tool, news(f.news))).collect()
+    pins.compare(server, ListedDefinitions::of(&tools), NOW)
+        .into_iter()
+        .map(|f| format!("{} {}", f.tool, change_name(f.change)))
+        .collect()
 }
 
 fn save(pins: &Pins) {
@@ -32,27 +35,27 @@ fn save(pins: &Pins) {
 #[test]
 fn a_tool_is_trusted_as_first_seen_until_it_changes() {
     let mut pins = Pins::in_memory();
-    assert_eq!(pins.standing("s", "add"), Standing::Unpinned);
-    assert_eq!(judge(&mut pins, "s", &[("add", "Adds")]), ["add first"]);
-    assert_eq!(judge(&mut pins, "s", &[("add", "Adds")]), [""; 0]);
-    assert_eq!(pins.standing("s", "add"), Standing::Trusted);
-    assert_eq!(judge(&mut pins, "s", &[("add", "Steals"), ("sub", "Subtracts")]), ["add changed", "sub added"]);
-    assert_eq!(judge(&mut pins, "s", &[("add", "Steals"), ("sub", "Subtracts")]), [""; 0], "told once");
-    assert_eq!((pins.standing("s", "add"), pins.standing("s", "sub")), (Standing::Changed, Standing::Trusted));
-    assert_eq!(judge(&mut pins, "s", &[("add", "Steals more")]), ["add changed"], "another change is news");
-    assert_eq!(judge(&mut pins, "s", &[("add", "Adds")]), ["add returned"]);
-    assert_eq!(pins.standing("s", "add"), Standing::Trusted);
-    assert_eq!(judge(&mut pins, "other", &[("add", "Other")]), ["add first"], "each server has its own");
+    assert_eq!(pins.state_of("s", "add"), PinState::Unpinned);
+    assert_eq!(compare(&mut pins, "s", &[("add", "Adds")]), ["add first"]);
+    assert_eq!(compare(&mut pins, "s", &[("add", "Adds")]), [""; 0]);
+    assert_eq!(pins.state_of("s", "add"), PinState::Trusted);
+    assert_eq!(compare(&mut pins, "s", &[("add", "Steals"), ("sub", "Subtracts")]), ["add changed", "sub added"]);
+    assert_eq!(compare(&mut pins, "s", &[("add", "Steals"), ("sub", "Subtracts")]), [""; 0], "reported once");
+    assert_eq!((pins.state_of("s", "add"), pins.state_of("s", "sub")), (PinState::Changed, PinState::Trusted));
+    assert_eq!(compare(&mut pins, "s", &[("add", "Steals more")]), ["add changed"], "another change is reported");
+    assert_eq!(compare(&mut pins, "s", &[("add", "Adds")]), ["add returned"]);
+    assert_eq!(pins.state_of("s", "add"), PinState::Trusted);
+    assert_eq!(compare(&mut pins, "other", &[("add", "Other")]), ["add first"], "each server has its own");
 }
 
 #[test]
 fn a_tool_that_goes_away_and_comes_back_changed_is_changed() {
     let mut pins = Pins::in_memory();
-    judge(&mut pins, "s", &[("add", "Adds")]);
-    assert_eq!(judge(&mut pins, "s", &[]), [""; 0]);
-    assert_eq!(judge(&mut pins, "s", &[("add", "Steals")]), ["add changed"]);
-    judge(&mut pins, "s", &[]);
-    assert_eq!(pins.standing("s", "add"), Standing::Changed, "going away again settles nothing");
+    compare(&mut pins, "s", &[("add", "Adds")]);
+    assert_eq!(compare(&mut pins, "s", &[]), [""; 0]);
+    assert_eq!(compare(&mut pins, "s", &[("add", "Steals")]), ["add changed"]);
+    compare(&mut pins, "s", &[]);
+    assert_eq!(pins.state_of("s", "add"), PinState::Changed, "going away again settles nothing");
 }
 
 #[test]
@@ -60,23 +63,23 @@ fn a_server_that_starts_empty_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.json");
     let mut pins = Pins::open(&path).unwrap();
-    judge(&mut pins, "s", &[]);
+    compare(&mut pins, "s", &[]);
     save(&pins);
     let mut pins = Pins::open(&path).unwrap();
-    assert_eq!(judge(&mut pins, "s", &[("late", "Late")]), ["late added"]);
+    assert_eq!(compare(&mut pins, "s", &[("late", "Late")]), ["late added"]);
 }
 
 #[test]
 fn the_policy_decides_what_a_change_means() {
     let cases = [
-        (ToolChanges::Warn, Standing::Changed, false),
-        (ToolChanges::Warn, Standing::Unpinned, false),
-        (ToolChanges::Quarantine, Standing::Trusted, false),
-        (ToolChanges::Quarantine, Standing::Changed, true),
-        (ToolChanges::Quarantine, Standing::Unpinned, true),
+        (ToolChanges::Warn, PinState::Changed, false),
+        (ToolChanges::Warn, PinState::Unpinned, false),
+        (ToolChanges::Quarantine, PinState::Trusted, false),
+        (ToolChanges::Quarantine, PinState::Changed, true),
+        (ToolChanges::Quarantine, PinState::Unpinned, true),
     ];
-    for (policy, standing, blocked) in cases {
-        assert_eq!(is_blocked(policy, standing), blocked, "{policy:?} {standing:?}");
+    for (policy, state_of, blocked) in cases {
+        assert_eq!(is_blocked(policy, state_of), blocked, "{policy:?} {state_of:?}");
     }
     assert_eq!(ToolChanges::default(), ToolChanges::Warn);
     assert_eq!(serde_json::from_str::<ToolChanges>("\"quarantine\"").unwrap(), ToolChanges::Quarantine);
@@ -85,8 +88,8 @@ fn the_policy_decides_what_a_change_means() {
 #[test]
 fn an_approval_takes_what_was_looked_at() {
     let mut pins = Pins::in_memory();
-    judge(&mut pins, "s", &[("a", "1"), ("b", "1"), ("c", "1")]);
-    judge(&mut pins, "s", &[("a", "2"), ("b", "2"), ("c", "2")]);
+    compare(&mut pins, "s", &[("a", "1"), ("b", "1"), ("c", "1")]);
+    compare(&mut pins, "s", &[("a", "2"), ("b", "2"), ("c", "2")]);
     let pending = pins.pending();
     assert_eq!(
         pending.iter().map(|p| (p.server.as_str(), p.tool.as_str())).collect::<Vec<_>>(),
@@ -95,18 +98,18 @@ fn an_approval_takes_what_was_looked_at() {
     let diff = pins.comparison("s", "a").unwrap().diff();
     assert!(diff.contains("- description: 1\n+ description: 2"), "{diff}");
     let exactly = Approval::Exactly { tool: "a", hash: &pending[0].hash };
-    judge(&mut pins, "s", &[("a", "3")]);
+    compare(&mut pins, "s", &[("a", "3")]);
     assert_eq!(pins.approve("s", exactly), 0, "it is not what was looked at any more");
-    judge(&mut pins, "s", &[("a", "2")]);
+    compare(&mut pins, "s", &[("a", "2")]);
     assert_eq!(pins.approve("s", exactly), 1);
-    assert_eq!(pins.standing("s", "a"), Standing::Trusted);
+    assert_eq!(pins.state_of("s", "a"), PinState::Trusted);
     assert_eq!(pins.approve("s", Approval::Tool("b")), 1);
     assert_eq!(pins.approve("s", Approval::Tool("b")), 0);
     assert_eq!(pins.approve("s", Approval::Everything), 1);
     assert_eq!(pins.approve("elsewhere", Approval::Everything), 0);
     assert_eq!(pins.pending(), []);
     assert_eq!(pins.comparison("s", "a"), None);
-    assert_eq!(judge(&mut pins, "s", &[("a", "1")]), ["a changed"], "what was pinned before is a change now");
+    assert_eq!(compare(&mut pins, "s", &[("a", "1")]), ["a changed"], "what was pinned before is a change now");
 }
 
 #[test]
@@ -115,20 +118,20 @@ fn pins_and_pending_changes_survive_a_restart() {
     let path = folder.path().join("state/pins.json");
     let mut pins = Pins::open(&path).unwrap();
     assert!(pins.unsaved().is_none());
-    judge(&mut pins, "s", &[("a", "1"), ("b", "1")]);
-    judge(&mut pins, "s", &[("a", "2")]);
+    compare(&mut pins, "s", &[("a", "1"), ("b", "1")]);
+    compare(&mut pins, "s", &[("a", "2")]);
     save(&pins);
     assert!(pins.unsaved().is_none(), "saved is saved");
-    judge(&mut pins, "s", &[("a", "2")]);
+    compare(&mut pins, "s", &[("a", "2")]);
     assert!(pins.unsaved().is_none(), "no news, nothing to write");
 
     let mut again = Pins::open(&path).unwrap();
     assert_eq!(again.pending(), pins.pending());
     assert_eq!(again.comparison("s", "a"), pins.comparison("s", "a"));
-    assert_eq!(judge(&mut again, "s", &[("a", "2"), ("b", "2")]), ["b changed"]);
+    assert_eq!(compare(&mut again, "s", &[("a", "2"), ("b", "2")]), ["b changed"]);
     assert!(again.forget("s"));
     save(&again);
-    assert_eq!(judge(&mut Pins::open(&path).unwrap(), "s", &[("a", "3")]), ["a first"]);
+    assert_eq!(compare(&mut Pins::open(&path).unwrap(), "s", &[("a", "3")]), ["a first"]);
     assert_private(&path);
 }
 
@@ -148,12 +151,12 @@ fn an_older_state_does_not_replace_a_newer_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.json");
     let mut pins = Pins::open(&path).unwrap();
-    judge(&mut pins, "s", &[("a", "1")]);
+    compare(&mut pins, "s", &[("a", "1")]);
     let older = pins.unsaved().unwrap();
-    judge(&mut pins, "s", &[("b", "1")]);
+    compare(&mut pins, "s", &[("b", "1")]);
     save(&pins);
     older.write().unwrap();
-    assert_eq!(Pins::open(&path).unwrap().standing("s", "b"), Standing::Trusted);
+    assert_eq!(Pins::open(&path).unwrap().state_of("s", "b"), PinState::Trusted);
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn what_could_not_be_written_stays_unsaved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state/pins.json");
     let mut pins = Pins::open(&path).unwrap();
-    judge(&mut pins, "s", &[("a", "1")]);
+    compare(&mut pins, "s", &[("a", "1")]);
     std::fs::write(folder.path().join("state"), "in the way").unwrap();
     let error = pins.unsaved().unwrap().write().unwrap_err();
     assert!(error.to_string().contains("pins.json"), "{error}");
@@ -179,7 +182,7 @@ fn a_damaged_file_is_put_aside_and_tools_are_new() {
     {
         std::fs::write(&path, damaged).unwrap();
         let mut pins = Pins::open(&path).unwrap();
-        assert_eq!(judge(&mut pins, "s", &[("a", "1")]), ["a first"]);
+        assert_eq!(compare(&mut pins, "s", &[("a", "1")]), ["a first"]);
         let aside = folder.path().join(format!("pins.json.corrupt-{}", number + 1));
         assert_eq!(std::fs::read_to_string(aside).unwrap(), *damaged);
         assert!(!path.exists());
@@ -199,15 +202,18 @@ fn a_file_of_a_later_version_is_left_alone() {
 #[test]
 fn one_server_cannot_use_up_the_room_of_the_others() {
     let endless = "x".repeat(MAX_NAME + 1);
-    assert_eq!(judge(&mut Pins::in_memory(), "s", &[(&endless, "1")]), [format!("{endless} unpinned")]);
+    assert_eq!(compare(&mut Pins::in_memory(), "s", &[(&endless, "1")]), [format!("{endless} unpinned")]);
     let limits = Limits { tools: 5, tools_per_server: 2, text: 10_000, text_per_server: 150 };
     let mut pins = Pins { limits, ..Pins::in_memory() };
-    assert_eq!(judge(&mut pins, "flood", &[("a", "1"), ("b", "1"), ("c", "1")]), ["a first", "b first", "c unpinned"]);
-    assert_eq!(pins.standing("flood", "c"), Standing::Unpinned);
-    assert_eq!(judge(&mut pins, "flood", &[("a", "2")]), ["a changed"], "what is pinned is compared without room");
-    assert!(pins.book["flood"].values().map(Pin::text).sum::<usize>() <= 150);
-    assert_eq!(judge(&mut pins, "other", &[("a", "1"), ("b", "1")]), ["a first", "b first"]);
-    assert_eq!(judge(&mut pins, "third", &[("a", "1"), ("b", "1")]), ["a first", "b unpinned"]);
+    assert_eq!(
+        compare(&mut pins, "flood", &[("a", "1"), ("b", "1"), ("c", "1")]),
+        ["a first", "b first", "c unpinned"]
+    );
+    assert_eq!(pins.state_of("flood", "c"), PinState::Unpinned);
+    assert_eq!(compare(&mut pins, "flood", &[("a", "2")]), ["a changed"], "what is pinned is compared without room");
+    assert!(pins.by_server["flood"].values().map(Pin::text).sum::<usize>() <= 150);
+    assert_eq!(compare(&mut pins, "other", &[("a", "1"), ("b", "1")]), ["a first", "b first"]);
+    assert_eq!(compare(&mut pins, "third", &[("a", "1"), ("b", "1")]), ["a first", "b unpinned"]);
     assert_eq!(pins.approve("flood", Approval::Everything), 1);
-    assert_eq!(judge(&mut pins, "flood", &[("a", "2")]), [""; 0]);
+    assert_eq!(compare(&mut pins, "flood", &[("a", "2")]), [""; 0]);
 }

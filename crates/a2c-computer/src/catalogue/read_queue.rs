@@ -1,24 +1,23 @@
-//! The documents of one server that have to be read to know what they are: which, in which order, and what came of it.
-//! Pure.
+//! The documents of one server that have to be read for their metadata: pending, failed, and in which order. Pure.
 
 use std::collections::{HashMap, VecDeque};
 
 use a2c_finder::finder::ListedDocument;
 
-/// What is to be read of one server.
+/// The documents of one server that have to be read.
 #[derive(Debug, Default)]
-pub(super) struct Reads {
+pub(super) struct ReadQueue {
     pending: HashMap<Box<str>, Pending>,
-    /// What is pending and not being read, in the order in which it was asked for.
+    /// Pending documents that are not being read, in the order of the requests.
     queue: VecDeque<Box<str>>,
-    /// What could not be had. It is tried again when the document changes, or with the next connection.
+    /// Documents without metadata. They are tried again when they change, or with the next connection.
     failed: HashMap<Box<str>, Box<ListedDocument>>,
 }
 
 #[derive(Debug)]
 struct Pending {
     reason: Reason,
-    /// Counts the changes: what was read before the last one is old.
+    /// Counts the changes: a read that began before the last change is outdated.
     turn: u64,
     is_queued: bool,
 }
@@ -26,7 +25,7 @@ struct Pending {
 /// Why a document is read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reason {
-    /// The list does not say enough about it.
+    /// Its list entry lacks metadata.
     Undeclared(Box<ListedDocument>),
     /// It changed.
     Changed,
@@ -34,19 +33,19 @@ pub(super) enum Reason {
 
 /// One document to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Job {
+pub(crate) struct DocumentRead {
     pub(crate) uri: Box<str>,
     turn: u64,
 }
 
-impl Reads {
-    /// A document is to be read; where it is being read already, then once more.
-    pub(super) fn want(&mut self, uri: &str, reason: Reason) {
+impl ReadQueue {
+    /// Requests a read of a document. If it is being read already, it is read once more.
+    pub(super) fn request(&mut self, uri: &str, reason: Reason) {
         self.failed.remove(uri);
         match self.pending.get_mut(uri) {
             Some(pending) => {
                 pending.turn += 1;
-                // What the list says counts more than that something changed.
+                // The list entry is needed to complete the metadata.
                 if let Reason::Undeclared(_) = reason {
                     pending.reason = reason;
                 }
@@ -58,10 +57,10 @@ impl Reads {
         }
     }
 
-    /// A document changed that is not shown. Whether it is to be read.
+    /// A document that is not shown changed. Returns whether it has to be read.
     pub(super) fn changed(&mut self, uri: &str) -> bool {
         if let Some(declared) = self.failed.remove(uri) {
-            self.want(uri, Reason::Undeclared(declared));
+            self.request(uri, Reason::Undeclared(declared));
             return true;
         }
         match self.pending.get_mut(uri) {
@@ -73,54 +72,54 @@ impl Reads {
         }
     }
 
-    /// Whether a document is known that is not shown: it waits, or could not be had.
+    /// Whether a document is pending or failed.
     pub(super) fn knows(&self, uri: &str) -> bool {
         self.pending.contains_key(uri) || self.failed.contains_key(uri)
     }
 
-    /// Whether what is known of a document was tried in vain.
+    /// Whether the metadata of a document could not be read.
     pub(super) fn has_failed(&self, uri: &str) -> bool {
         self.failed.contains_key(uri)
     }
 
-    /// The list says something else about a document that waits.
+    /// A pending document has a new list entry.
     pub(super) fn declared(&mut self, uri: &str, declared: Box<ListedDocument>) {
         if let Some(pending) = self.pending.get_mut(uri) {
             pending.reason = Reason::Undeclared(declared);
         }
     }
 
-    /// How many documents could not be had.
+    /// How many documents have failed.
     pub(super) fn failures(&self) -> usize {
         self.failed.len()
     }
 
     /// The next document to read.
-    pub(super) fn next(&mut self) -> Option<Job> {
+    pub(super) fn next(&mut self) -> Option<DocumentRead> {
         while let Some(uri) = self.queue.pop_front() {
-            // It may have been forgotten meanwhile.
+            // It may have been removed from the list meanwhile.
             if let Some(pending) = self.pending.get_mut(&uri) {
                 pending.is_queued = false;
-                return Some(Job { turn: pending.turn, uri });
+                return Some(DocumentRead { turn: pending.turn, uri });
             }
         }
         None
     }
 
-    /// A document was read: why it had to be, unless that is not wanted any more or it changed meanwhile; then it is read
-    /// again.
-    pub(super) fn done(&mut self, job: &Job) -> Option<Reason> {
-        let pending = self.pending.get_mut(&job.uri)?;
-        if pending.turn == job.turn {
-            return self.pending.remove(&job.uri).map(|pending| pending.reason);
+    /// A read is done. Returns its reason; `None` if the document is not listed any more, or changed meanwhile and has to be
+    /// read again.
+    pub(super) fn done(&mut self, read: &DocumentRead) -> Option<Reason> {
+        let pending = self.pending.get_mut(&read.uri)?;
+        if pending.turn == read.turn {
+            return self.pending.remove(&read.uri).map(|pending| pending.reason);
         }
         if !std::mem::replace(&mut pending.is_queued, true) {
-            self.queue.push_back(job.uri.clone());
+            self.queue.push_back(read.uri.clone());
         }
         None
     }
 
-    /// What is to be known about a document cannot be had.
+    /// The metadata of a document could not be read.
     pub(super) fn failed(&mut self, uri: &str, declared: Box<ListedDocument>) {
         self.failed.insert(uri.into(), declared);
     }
@@ -133,7 +132,7 @@ impl Reads {
         self.queue.retain(|uri| pending.contains_key(uri));
     }
 
-    /// The connection is a new one: what was being read is read again, and what failed may work now.
+    /// There is a new connection: running reads are repeated, and failed ones are tried again.
     pub(super) fn start_over(&mut self) {
         for (uri, declared) in std::mem::take(&mut self.failed) {
             self.pending.insert(uri, Pending { reason: Reason::Undeclared(declared), turn: 0, is_queued: true });

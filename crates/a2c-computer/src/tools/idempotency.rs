@@ -1,12 +1,12 @@
-//! Each call runs once: a repeat waits for the first one, or gets what it came to.
+//! Each call runs once per `req_id`: a repeat waits for the first, or gets its answer.
 //!
-//! An Agent that lost its connection asks again under the same `req_id`. [`Kept::begin`] tells the first from the repeat:
-//! the first gets a [`Ticket`] and runs, a repeat of a running one a [`Waiter`], a repeat of a finished one the answer.
-//! Answers are bounded in number and bytes; that a call has run is remembered longer than what it answered, so that
-//! nothing runs a second time only because its answer was large. A ticket that is dropped without an answer (a panic, an
-//! aborted task) leaves "unknown" behind: the tool may have done its work, and is not run again.
+//! An Agent that lost its connection asks again under the same `req_id`. [`IdempotentCalls::begin`] tells the first call
+//! from a repeat: the first gets a [`RunPermit`] and runs, a repeat of a running call gets a [`RepeatWaiter`], a repeat of a
+//! finished call gets the answer. Answers are bounded in number and bytes; the fact that a call has run is remembered longer
+//! than its answer, so that no call runs twice only because its answer was large. A permit that is dropped without an
+//! answer (a panic, an aborted task) leaves the outcome unknown: the tool may have done its work, and is not run again.
 //!
-//! Keys are kept as 128 bits of keyed hashes: a long `req_id` costs no memory, and no Agent can aim at another's.
+//! Keys are stored as 128 bits of keyed hashes: a long `req_id` costs no memory, and no Agent can guess another's slot.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -17,16 +17,16 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How much is kept.
+/// How much is remembered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct KeptLimits {
+pub(crate) struct IdempotencyLimits {
     /// How many calls run at the same time.
     pub(crate) running: usize,
-    /// How many answers are kept.
+    /// How many answers are stored.
     pub(crate) answers: usize,
     /// Bytes of all answers.
     pub(crate) bytes: usize,
-    /// Bytes of one answer; a larger one is not kept.
+    /// Bytes of one answer; a larger one is not stored.
     pub(crate) answer_bytes: usize,
     /// How many finished calls are remembered, with or without their answers.
     pub(crate) calls: usize,
@@ -34,7 +34,7 @@ pub(crate) struct KeptLimits {
     pub(crate) age: Duration,
 }
 
-impl Default for KeptLimits {
+impl Default for IdempotencyLimits {
     fn default() -> Self {
         const MIB: usize = 1024 * 1024;
         let (running, answers, calls, age) = (1_024, 1_000, 10_000, Duration::from_secs(60 * 60));
@@ -42,51 +42,51 @@ impl Default for KeptLimits {
     }
 }
 
-/// How a call is named: by who asks and by their key for it.
+/// Names a call: the Agent, and its key for the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallKey<'a> {
     pub(crate) agent: &'a str,
     pub(crate) req_id: &'a str,
 }
 
-/// What a call is about, so that another call under the same key is noticed.
+/// A hash of tool and parameters, so that another call under the same key is noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint(u64);
 
-/// What a call that arrives is.
+/// How a call that arrives relates to earlier ones.
 #[derive(Debug)]
-pub(crate) enum Begin<A> {
-    /// The first of its key: it is to run.
-    First(Ticket<A>),
-    /// A repeat of one that runs: its answer will be the same.
-    Running(Waiter<A>),
-    /// A repeat of one that is over: this was its answer.
+pub(crate) enum Arrival<A> {
+    /// The first of its key: it runs.
+    First(RunPermit<A>),
+    /// A repeat of a call that runs: it gets the same answer.
+    Running(RepeatWaiter<A>),
+    /// A repeat of a finished call, with its answer.
     Done(A),
-    /// A repeat of one that is over and whose answer is not kept.
+    /// A repeat of a finished call whose answer is not stored any more.
     Forgotten,
-    /// A repeat of one that ended without an answer: whether the tool did its work is not known.
+    /// A repeat of a call that ended without an answer: whether the tool did its work is unknown.
     Unknown,
-    /// Its key belongs to another call.
+    /// The key belongs to another call.
     Mismatch,
     /// Too many calls run.
     Full,
 }
 
-/// What a call came to, for those who waited for it.
+/// The outcome of a call, for repeats that waited for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome<A> {
     Answer(A),
-    /// It ended without an answer: whether the tool did its work is not known.
+    /// It ended without an answer: whether the tool did its work is unknown.
     Unknown,
 }
 
-/// The calls of this Computer, running and over. A clone is the same.
+/// The calls of this Computer, running and finished. Clones share them.
 #[derive(Debug)]
-pub(crate) struct Kept<A> {
+pub(crate) struct IdempotentCalls<A> {
     shared: Arc<Shared<A>>,
 }
 
-impl<A> Clone for Kept<A> {
+impl<A> Clone for IdempotentCalls<A> {
     fn clone(&self) -> Self {
         Self { shared: self.shared.clone() }
     }
@@ -94,8 +94,8 @@ impl<A> Clone for Kept<A> {
 
 #[derive(Debug)]
 struct Shared<A> {
-    limits: KeptLimits,
-    /// How many bytes an answer takes.
+    limits: IdempotencyLimits,
+    /// The bytes of an answer.
     size: fn(&A) -> usize,
     hashers: [RandomState; 2],
     calls: Mutex<Calls<A>>,
@@ -110,7 +110,7 @@ struct Calls<A> {
     running: usize,
     /// Finished calls, oldest first.
     finished: VecDeque<(Instant, Slot)>,
-    /// Those of them whose answers are kept, oldest first.
+    /// Finished calls whose answers are stored, oldest first.
     answered: VecDeque<Slot>,
     bytes: usize,
 }
@@ -129,45 +129,45 @@ enum State<A> {
     Unknown,
 }
 
-impl<A: Clone> Kept<A> {
-    /// `size` says how many bytes an answer takes.
-    pub(crate) fn new(limits: KeptLimits, size: fn(&A) -> usize) -> Self {
+impl<A: Clone> IdempotentCalls<A> {
+    /// `size` gives the bytes of an answer.
+    pub(crate) fn new(limits: IdempotencyLimits, size: fn(&A) -> usize) -> Self {
         let calls =
             Calls { all: HashMap::new(), running: 0, finished: VecDeque::new(), answered: VecDeque::new(), bytes: 0 };
         let hashers = [RandomState::new(), RandomState::new()];
         Self { shared: Arc::new(Shared { limits, size, hashers, calls: Mutex::new(calls) }) }
     }
 
-    /// What a call is about. How long it may run is no part of it: who asks again may have more patience.
+    /// The fingerprint of a call. Its time limit is no part of it: a repeat may have a longer one.
     pub(crate) fn fingerprint(&self, tool: &str, params: &Map<String, Value>) -> Fingerprint {
         Fingerprint(self.shared.hashers[0].hash_one((tool, params)))
     }
 
     /// A call has arrived.
-    pub(crate) fn begin(&self, key: CallKey<'_>, fingerprint: Fingerprint, now: Instant) -> Begin<A> {
+    pub(crate) fn begin(&self, key: CallKey<'_>, fingerprint: Fingerprint, now: Instant) -> Arrival<A> {
         let (slot, limits) = (self.shared.slot(key), &self.shared.limits);
         let mut calls = self.shared.calls();
         calls.forget(limits, now);
         if let Some(call) = calls.all.get(&slot) {
             return match &call.state {
-                _ if call.fingerprint != fingerprint => Begin::Mismatch,
-                State::Running { outcome, .. } => Begin::Running(Waiter { outcome: outcome.subscribe() }),
-                State::Done { answer, .. } => Begin::Done(answer.clone()),
-                State::Forgotten => Begin::Forgotten,
-                State::Unknown => Begin::Unknown,
+                _ if call.fingerprint != fingerprint => Arrival::Mismatch,
+                State::Running { outcome, .. } => Arrival::Running(RepeatWaiter { outcome: outcome.subscribe() }),
+                State::Done { answer, .. } => Arrival::Done(answer.clone()),
+                State::Forgotten => Arrival::Forgotten,
+                State::Unknown => Arrival::Unknown,
             };
         }
         if calls.running >= limits.running {
-            return Begin::Full;
+            return Arrival::Full;
         }
         let cancel = CancellationToken::new();
         let state = State::Running { cancel: cancel.clone(), outcome: watch::Sender::new(None) };
         calls.all.insert(slot, Call { fingerprint, state });
         calls.running += 1;
-        Begin::First(Ticket { shared: self.shared.clone(), slot, cancel, begun: now, finished: false })
+        Arrival::First(RunPermit { shared: self.shared.clone(), slot, cancel, begun: now, finished: false })
     }
 
-    /// Asks a running call to stop; whether there is one.
+    /// Asks a running call to stop; returns whether there is one.
     pub(crate) fn cancel(&self, key: CallKey<'_>) -> bool {
         match self.shared.calls().all.get(&self.shared.slot(key)) {
             Some(Call { state: State::Running { cancel, .. }, .. }) => {
@@ -191,13 +191,13 @@ impl<A> Shared<A> {
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls<A>> {
-        // What runs while it is locked does not panic, but for a clone or a size of the answer: those change nothing.
+        // Only `clone` and `size` of an answer could panic under the lock, and they change nothing.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<A> Calls<A> {
-    /// Where those who wait for a running call listen.
+    /// The channel on which repeats of a running call wait.
     fn waiting(&self, slot: Slot) -> Option<watch::Sender<Option<Outcome<A>>>> {
         match &self.all.get(&slot)?.state {
             State::Running { outcome, .. } => Some(outcome.clone()),
@@ -206,7 +206,7 @@ impl<A> Calls<A> {
     }
 
     /// Ends a running call.
-    fn finish(&mut self, slot: Slot, state: State<A>, limits: &KeptLimits, now: Instant) {
+    fn finish(&mut self, slot: Slot, state: State<A>, limits: &IdempotencyLimits, now: Instant) {
         let Some(call) = self.all.get_mut(&slot) else { return };
         if let State::Done { size, .. } = &state {
             self.bytes += size;
@@ -218,15 +218,15 @@ impl<A> Calls<A> {
         self.forget(limits, now);
     }
 
-    /// Lets go of what is too old or too much, oldest first: calls with all they have, then answers.
-    fn forget(&mut self, limits: &KeptLimits, now: Instant) {
+    /// Removes what is too old or too much, oldest first: calls with their answers, then answers alone.
+    fn forget(&mut self, limits: &IdempotencyLimits, now: Instant) {
         while let Some((at, slot)) = self.finished.front().copied() {
             if self.finished.len() <= limits.calls && now.saturating_duration_since(at) < limits.age {
                 break;
             }
             self.finished.pop_front();
             if let Some(Call { state: State::Done { size, .. }, .. }) = self.all.remove(&slot) {
-                // Both queues have the same order: the oldest call that is answered has the oldest answer.
+                // Both queues have the same order: the oldest answered call has the oldest answer.
                 self.answered.pop_front();
                 self.bytes -= size;
             }
@@ -241,9 +241,9 @@ impl<A> Calls<A> {
     }
 }
 
-/// The right to run a call. Whoever drops it without an answer leaves the outcome unknown.
+/// The permit to run a call. Dropping it without an answer leaves the outcome unknown.
 #[derive(Debug)]
-pub(crate) struct Ticket<A> {
+pub(crate) struct RunPermit<A> {
     shared: Arc<Shared<A>>,
     slot: Slot,
     cancel: CancellationToken,
@@ -251,13 +251,13 @@ pub(crate) struct Ticket<A> {
     finished: bool,
 }
 
-impl<A: Clone> Ticket<A> {
-    /// Cancelled when the Agent gives the call up.
+impl<A: Clone> RunPermit<A> {
+    /// Cancelled when the Agent cancels the call.
     pub(crate) fn cancelled(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// The call is over: this is its answer, for those who wait and for those who will ask.
+    /// The call is finished: stores the answer, and gives it to repeats that wait.
     pub(crate) fn finish(mut self, answer: A, now: Instant) {
         self.finished = true;
         let (shared, size) = (&self.shared, (self.shared.size)(&answer));
@@ -275,24 +275,24 @@ impl<A: Clone> Ticket<A> {
     }
 }
 
-impl<A> Drop for Ticket<A> {
+impl<A> Drop for RunPermit<A> {
     fn drop(&mut self) {
         if !self.finished {
-            // The sender goes with the state, and that is what tells those who wait.
+            // The sender is dropped with the state, which ends the wait of repeats.
             let now = Instant::now().max(self.begun);
             self.shared.calls().finish(self.slot, State::Unknown, &self.shared.limits, now);
         }
     }
 }
 
-/// Waits for the answer of a call that runs already.
+/// Waits for the answer of a call that runs.
 #[derive(Debug)]
-pub(crate) struct Waiter<A> {
+pub(crate) struct RepeatWaiter<A> {
     outcome: watch::Receiver<Option<Outcome<A>>>,
 }
 
-impl<A: Clone> Waiter<A> {
-    /// What the call comes to.
+impl<A: Clone> RepeatWaiter<A> {
+    /// The outcome of the call.
     pub(crate) async fn outcome(mut self) -> Outcome<A> {
         match self.outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().unwrap_or(Outcome::Unknown),

@@ -1,9 +1,9 @@
-//! The shelf: results that are too large to be sent whole, kept for a while so that the Agent can read them in pages.
+//! Results of tools that are too large to be sent whole, stored for a while so that the Agent can read them in pages.
 //!
-//! A result is kept as its parts. A result of one part is read at `a2c-result://<id>`; one of several has a list of them
+//! A result is stored as its parts. A result of one part is read at `a2c-result://<id>`; one of several has a list of them
 //! there, and each part at `a2c-result://<id>/<part>`. Further pages are at `?page=N`, counted from 0; each page names
 //! the next one. Text pages end between characters, blob pages between groups of four, so that each can be decoded by
-//! itself. Whoever knows the id may read: it is random, and told to nobody but the Agent that made the call.
+//! itself. The id is the permission to read: it is random, and only the Agent that made the call gets it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,23 +13,23 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// The scheme of what is on the shelf.
+/// The scheme of a stored result's URI.
 pub(crate) const SCHEME: &str = "a2c-result://";
 
-/// How much the shelf holds.
+/// The limits of the store.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ShelfLimits {
+pub(crate) struct ResultStoreLimits {
     /// Bytes of all results.
     pub(crate) bytes: usize,
     /// How many results.
     pub(crate) results: usize,
-    /// How long a result stays after it was put there or last read.
+    /// How long a result stays after it was stored or last read.
     pub(crate) age: Duration,
     /// Bytes of a page.
     pub(crate) page: usize,
 }
 
-impl Default for ShelfLimits {
+impl Default for ResultStoreLimits {
     fn default() -> Self {
         Self { bytes: 256 * 1024 * 1024, results: 256, age: Duration::from_secs(30 * 60), page: 256 * 1024 }
     }
@@ -38,7 +38,7 @@ impl Default for ShelfLimits {
 /// A part of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// What it is called in its URI: the number of a content block, or the name of a field.
+    /// Its name in the URI: the number of a content block, or the name of a field.
     pub(crate) name: String,
     /// The `type` of the content block, or the name of the field.
     pub(crate) kind: String,
@@ -56,7 +56,7 @@ pub(crate) enum Body {
     Blob(String),
 }
 
-/// What a result on the shelf is called. Random, so that it cannot be guessed.
+/// The id of a stored result. Random, so that it cannot be guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ResultId(Uuid);
 
@@ -85,13 +85,13 @@ pub(crate) struct Page {
 
 /// Why a page cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ShelfError {
-    /// The URI is none of this shelf's.
+pub(crate) enum ReadResultError {
+    /// The URI is not one of a stored result.
     #[error(
         "'{0}' is not the URI of a result: take it from the answer, {SCHEME}<id>, {SCHEME}<id>/<part> or either with ?page=N"
     )]
     BadUri(String),
-    /// No such result, or it is not there any more.
+    /// There is no such result, or not any more.
     #[error("there is no result '{0}': results are kept for a while only, call the tool again")]
     Unknown(String),
     /// The result has no such part.
@@ -112,7 +112,7 @@ pub(crate) enum ShelfError {
     },
 }
 
-/// The result is larger than the whole shelf.
+/// The result is larger than the whole store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the result has {size} bytes, and no more than {limit} can be kept")]
 pub(crate) struct TooLarge {
@@ -120,37 +120,37 @@ pub(crate) struct TooLarge {
     pub(crate) limit: usize,
 }
 
-/// Results for reading in pages, within limits; the one that was read least recently makes way.
+/// Results to be read in pages, within limits. The least recently read result is removed first.
 #[derive(Debug)]
-pub(crate) struct Shelf {
-    limits: ShelfLimits,
-    kept: Mutex<Kept>,
+pub(crate) struct ResultStore {
+    limits: ResultStoreLimits,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    results: HashMap<ResultId, Shelved>,
+struct State {
+    results: HashMap<ResultId, StoredResult>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Shelved {
+struct StoredResult {
     parts: Vec<Part>,
     size: usize,
     touched: Instant,
 }
 
-impl Default for Shelf {
+impl Default for ResultStore {
     fn default() -> Self {
-        Self::new(ShelfLimits::default())
+        Self::new(ResultStoreLimits::default())
     }
 }
 
-impl Shelf {
-    pub(crate) fn new(limits: ShelfLimits) -> Self {
+impl ResultStore {
+    pub(crate) fn new(limits: ResultStoreLimits) -> Self {
         // A page must hold any character, and whole groups of base64.
         let page = (limits.page / 4 * 4).max(4);
-        Self { limits: ShelfLimits { page, ..limits }, kept: Mutex::default() }
+        Self { limits: ResultStoreLimits { page, ..limits }, state: Mutex::default() }
     }
 
     /// Bytes of a page.
@@ -158,36 +158,36 @@ impl Shelf {
         self.limits.page
     }
 
-    /// Puts a result on the shelf.
+    /// Stores a result.
     pub(crate) fn put(&self, id: ResultId, parts: Vec<Part>, now: Instant) -> Result<(), TooLarge> {
         let size = parts.iter().map(Part::weight).sum();
         let limit = self.limits.bytes;
         if size > limit {
             return Err(TooLarge { size, limit });
         }
-        let mut kept = self.kept();
-        kept.expire(now, self.limits.age);
-        while kept.bytes + size > limit || kept.results.len() >= self.limits.results.max(1) {
-            kept.drop_least_recent();
+        let mut state = self.state();
+        state.expire(now, self.limits.age);
+        while state.bytes + size > limit || state.results.len() >= self.limits.results.max(1) {
+            state.drop_least_recent();
         }
-        kept.bytes += size;
-        kept.results.insert(id, Shelved { parts, size, touched: now });
+        state.bytes += size;
+        state.results.insert(id, StoredResult { parts, size, touched: now });
         Ok(())
     }
 
     /// Reads the page that a URI names.
-    pub(crate) fn read(&self, uri: &str, now: Instant) -> Result<Page, ShelfError> {
-        let Address { id, part, page } = Address::parse(uri).ok_or_else(|| ShelfError::BadUri(shortened(uri)))?;
-        let mut kept = self.kept();
-        kept.expire(now, self.limits.age);
-        let shelved = kept.results.get_mut(&id).ok_or_else(|| ShelfError::Unknown(id.uri()))?;
-        shelved.touched = now;
+    pub(crate) fn read(&self, uri: &str, now: Instant) -> Result<Page, ReadResultError> {
+        let Address { id, part, page } = Address::parse(uri).ok_or_else(|| ReadResultError::BadUri(shortened(uri)))?;
+        let mut state = self.state();
+        state.expire(now, self.limits.age);
+        let stored = state.results.get_mut(&id).ok_or_else(|| ReadResultError::Unknown(id.uri()))?;
+        stored.touched = now;
         let base = id.uri();
-        let content = match (part, shelved.parts.as_slice()) {
+        let content = match (part, stored.parts.as_slice()) {
             (None, [only]) => only.page(&base, page, self.limits.page),
             (None, parts) => list(parts, &base, self.limits.page).page(&base, page, self.limits.page),
             (Some(name), parts) => {
-                let no_part = || ShelfError::NoSuchPart { part: shortened(name), uri: base.clone() };
+                let no_part = || ReadResultError::NoSuchPart { part: shortened(name), uri: base.clone() };
                 let part = parts.iter().find(|part| part.name == name).ok_or_else(no_part)?;
                 part.page(&format!("{base}/{name}"), page, self.limits.page)
             }
@@ -195,27 +195,27 @@ impl Shelf {
         Ok(Page { contents: vec![content?] })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        // The count of bytes may be off after a panic in between, at worst by one result.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        // After a panic the count of bytes is off by one result at most.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl State {
     fn expire(&mut self, now: Instant, age: Duration) {
         let bytes = &mut self.bytes;
-        self.results.retain(|_, shelved| {
-            let stays = now.saturating_duration_since(shelved.touched) < age;
-            *bytes -= if stays { 0 } else { shelved.size };
+        self.results.retain(|_, stored| {
+            let stays = now.saturating_duration_since(stored.touched) < age;
+            *bytes -= if stays { 0 } else { stored.size };
             stays
         });
     }
 
     fn drop_least_recent(&mut self) {
-        // A few hundred at most: looking through them is cheaper than keeping them in order.
-        let least = self.results.iter().min_by_key(|(_, shelved)| shelved.touched).map(|(id, _)| *id);
-        if let Some(shelved) = least.and_then(|id| self.results.remove(&id)) {
-            self.bytes -= shelved.size;
+        // There are a few hundred at most: a search is cheaper than an order.
+        let least = self.results.iter().min_by_key(|(_, stored)| stored.touched).map(|(id, _)| *id);
+        if let Some(stored) = least.and_then(|id| self.results.remove(&id)) {
+            self.bytes -= stored.size;
         }
     }
 }
@@ -237,19 +237,19 @@ impl Part {
         self.size().div_ceil(page_size).max(1)
     }
 
-    /// What it costs to keep.
+    /// The memory that it takes.
     fn weight(&self) -> usize {
         let label =
             self.name.len() + self.kind.len() + self.mime_type.len() + self.source.as_ref().map_or(0, String::len);
         size_of::<Self>() + label + self.size()
     }
 
-    fn page(&self, uri: &str, page: usize, page_size: usize) -> Result<Value, ShelfError> {
+    fn page(&self, uri: &str, page: usize, page_size: usize) -> Result<Value, ReadResultError> {
         let (text, pages) = (self.text(), self.pages(page_size));
         if page >= pages {
-            return Err(ShelfError::OutOfRange { page, pages });
+            return Err(ReadResultError::OutOfRange { page, pages });
         }
-        // Both ends by the same rule: the pages together are the whole.
+        // Both ends follow the same rule, so the pages together are the whole text.
         let [from, to] = [page, page + 1].map(|n| text.floor_char_boundary(n.saturating_mul(page_size)));
         let mut meta = json!({"page": page, "pages": pages, "size": text.len()});
         if page + 1 < pages {
@@ -267,7 +267,7 @@ fn at_page(uri: &str, page: usize) -> String {
     format!("{uri}?page={page}")
 }
 
-/// What is read at the URI of a result with several parts.
+/// The list of parts, which is read at the URI of a result with several parts.
 fn list(parts: &[Part], base: &str, page_size: usize) -> Part {
     let entry = |part: &Part| {
         let mut entry = json!({
@@ -318,7 +318,7 @@ fn number(digits: &str) -> Option<usize> {
     digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// What somebody sent, short enough to be repeated in a message.
+/// A foreign text, cut so that a message can repeat it.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -336,23 +336,23 @@ mod tests {
         Part { name: name.into(), kind, mime_type, source: None, body }
     }
 
-    fn shelf(bytes: usize, results: usize, page: usize) -> Shelf {
-        Shelf::new(ShelfLimits { bytes, results, page, age: Duration::from_secs(60) })
+    fn store(bytes: usize, results: usize, page: usize) -> ResultStore {
+        ResultStore::new(ResultStoreLimits { bytes, results, page, age: Duration::from_secs(60) })
     }
 
-    fn put(shelf: &Shelf, parts: Vec<Part>, now: Instant) -> ResultId {
+    fn put(store: &ResultStore, parts: Vec<Part>, now: Instant) -> ResultId {
         let id = ResultId::random();
-        shelf.put(id, parts, now).unwrap();
+        store.put(id, parts, now).unwrap();
         id
     }
 
     /// Follows `next` from a URI to the end.
-    fn read_all(shelf: &Shelf, uri: String, field: &str) -> String {
+    fn read_all(store: &ResultStore, uri: String, field: &str) -> String {
         let (mut all, mut next) = (String::new(), Some(uri));
         while let Some(uri) = next {
-            let page = shelf.read(&uri, Instant::now()).unwrap().contents.remove(0);
+            let page = store.read(&uri, Instant::now()).unwrap().contents.remove(0);
             let piece = page[field].as_str().unwrap();
-            assert!(piece.len() <= shelf.page_size() + 3, "a character may reach over, no more");
+            assert!(piece.len() <= store.page_size() + 3, "a character may reach over, no more");
             all.push_str(piece);
             next = page["_meta"]["next"].as_str().map(Into::into);
         }
@@ -362,16 +362,16 @@ mod tests {
     proptest! {
         #[test]
         fn the_pages_of_a_text_are_the_text(body in "[a-zé汉😀\"\n]{0,60}", page in 1..20_usize) {
-            let shelf = shelf(10_000, 10, page);
-            let id = put(&shelf, vec![text("0", &body)], Instant::now());
-            prop_assert_eq!(read_all(&shelf, id.uri(), "text"), body);
+            let store = store(10_000, 10, page);
+            let id = put(&store, vec![text("0", &body)], Instant::now());
+            prop_assert_eq!(read_all(&store, id.uri(), "text"), body);
         }
     }
 
     #[test]
     fn a_result_of_one_part_is_read_at_its_uri() {
-        let shelf = shelf(10_000, 10, 4);
-        let id = put(&shelf, vec![text("0", "abcdef")], Instant::now());
+        let store = store(10_000, 10, 4);
+        let id = put(&store, vec![text("0", "abcdef")], Instant::now());
         let uri = id.uri();
         let first = json!({
             "uri": format!("{uri}?page=0"), "mimeType": "text/plain", "text": "abcd",
@@ -381,7 +381,7 @@ mod tests {
             "uri": format!("{uri}?page=1"), "mimeType": "text/plain", "text": "ef",
             "_meta": {"page": 1, "pages": 2, "size": 6},
         });
-        let read = |uri: &str| shelf.read(uri, Instant::now()).unwrap().contents;
+        let read = |uri: &str| store.read(uri, Instant::now()).unwrap().contents;
         assert_eq!(read(&uri), std::slice::from_ref(&first));
         assert_eq!(read(&format!("{uri}?page=0")), std::slice::from_ref(&first));
         assert_eq!(read(&format!("{uri}?page=1")), [last]);
@@ -390,24 +390,24 @@ mod tests {
 
     #[test]
     fn a_result_of_several_parts_lists_them() {
-        let shelf = shelf(10_000, 10, 1000);
+        let store = store(10_000, 10, 1000);
         let blob = Part { body: Body::Blob("AAECAwQFBgc=".into()), mime_type: "image/png".into(), ..text("1", "") };
-        let id = put(&shelf, vec![text("0", "hello"), blob], Instant::now());
-        let list: Value = serde_json::from_str(&read_all(&shelf, id.uri(), "text")).unwrap();
+        let id = put(&store, vec![text("0", "hello"), blob], Instant::now());
+        let list: Value = serde_json::from_str(&read_all(&store, id.uri(), "text")).unwrap();
         assert_eq!(list[0]["size"], 5);
         assert_eq!(list[1]["mimeType"], "image/png");
         let uri = list[1]["uri"].as_str().unwrap().to_owned();
-        assert_eq!(read_all(&shelf, uri, "blob"), "AAECAwQFBgc=");
+        assert_eq!(read_all(&store, uri, "blob"), "AAECAwQFBgc=");
     }
 
     #[test]
     fn each_page_of_a_blob_is_base64() {
-        let shelf = shelf(10_000, 10, 7);
+        let store = store(10_000, 10, 7);
         let blob = Part { body: Body::Blob("AAECAwQFBgc=".into()), ..text("0", "") };
-        let id = put(&shelf, vec![blob], Instant::now());
+        let id = put(&store, vec![blob], Instant::now());
         let pages: Vec<_> = (0..3)
             .map(|n| {
-                shelf.read(&at_page(&id.uri(), n), Instant::now()).unwrap().contents[0]["blob"]
+                store.read(&at_page(&id.uri(), n), Instant::now()).unwrap().contents[0]["blob"]
                     .as_str()
                     .unwrap()
                     .to_owned()
@@ -417,46 +417,46 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_apart() {
-        let shelf = shelf(10_000, 10, 4);
-        let (uri, now) = (put(&shelf, vec![text("0", "abcdef")], Instant::now()).uri(), Instant::now());
-        let read = |uri: String| shelf.read(&uri, now).unwrap_err();
-        assert_eq!(read(format!("{uri}?page=2")), ShelfError::OutOfRange { page: 2, pages: 2 });
-        assert!(matches!(read(format!("{uri}/7")), ShelfError::NoSuchPart { .. }));
-        assert!(matches!(read(ResultId::random().uri()), ShelfError::Unknown(_)));
+    fn each_reason_has_its_error() {
+        let store = store(10_000, 10, 4);
+        let (uri, now) = (put(&store, vec![text("0", "abcdef")], Instant::now()).uri(), Instant::now());
+        let read = |uri: String| store.read(&uri, now).unwrap_err();
+        assert_eq!(read(format!("{uri}?page=2")), ReadResultError::OutOfRange { page: 2, pages: 2 });
+        assert!(matches!(read(format!("{uri}/7")), ReadResultError::NoSuchPart { .. }));
+        assert!(matches!(read(ResultId::random().uri()), ReadResultError::Unknown(_)));
         for bad in ["", "file:///etc/passwd", SCHEME, "a2c-result://../x", "a2c-result://0123"] {
-            assert!(matches!(read(bad.into()), ShelfError::BadUri(_)), "{bad}");
+            assert!(matches!(read(bad.into()), ReadResultError::BadUri(_)), "{bad}");
         }
         for query in ["?page=", "?page=-1", "?page=+1", "?page=x", "?p=1", "?page=99999999999999999999999"] {
-            assert!(matches!(read(format!("{uri}{query}")), ShelfError::BadUri(_)), "{query}");
+            assert!(matches!(read(format!("{uri}{query}")), ReadResultError::BadUri(_)), "{query}");
         }
         assert!(read("x".repeat(1_000_000)).to_string().len() < 500, "a message does not repeat what is endless");
     }
 
     #[test]
-    fn the_least_recently_read_makes_way() {
+    fn the_least_recently_read_is_removed_first() {
         let (now, second) = (Instant::now(), Duration::from_secs(1));
-        let shelf = shelf(10_000, 3, 4);
-        let ids: Vec<_> = (0..3).map(|n| put(&shelf, vec![text("0", "x")], now + second * n)).collect();
-        shelf.read(&ids[0].uri(), now + second * 5).unwrap();
-        put(&shelf, vec![text("0", "x")], now + second * 6);
-        let there = |id: ResultId| shelf.read(&id.uri(), now + second * 7).is_ok();
+        let store = store(10_000, 3, 4);
+        let ids: Vec<_> = (0..3).map(|n| put(&store, vec![text("0", "x")], now + second * n)).collect();
+        store.read(&ids[0].uri(), now + second * 5).unwrap();
+        put(&store, vec![text("0", "x")], now + second * 6);
+        let there = |id: ResultId| store.read(&id.uri(), now + second * 7).is_ok();
         assert_eq!([there(ids[0]), there(ids[1]), there(ids[2])], [true, false, true]);
     }
 
     #[test]
     fn bytes_and_age_are_bounded() {
         let (now, second) = (Instant::now(), Duration::from_secs(1));
-        let shelf = shelf(2_000, 100, 4);
-        let first = put(&shelf, vec![text("0", &"x".repeat(1_000))], now);
-        let second_one = put(&shelf, vec![text("0", &"x".repeat(1_000))], now + second);
-        assert!(shelf.read(&first.uri(), now).is_err(), "both do not fit");
-        assert!(shelf.kept().bytes <= 2_000);
-        let refused = shelf.put(ResultId::random(), vec![text("0", &"x".repeat(3_000))], now + second);
+        let store = store(2_000, 100, 4);
+        let first = put(&store, vec![text("0", &"x".repeat(1_000))], now);
+        let second_one = put(&store, vec![text("0", &"x".repeat(1_000))], now + second);
+        assert!(store.read(&first.uri(), now).is_err(), "both do not fit");
+        assert!(store.state().bytes <= 2_000);
+        let refused = store.put(ResultId::random(), vec![text("0", &"x".repeat(3_000))], now + second);
         assert!(refused.unwrap_err().size > 3_000);
-        assert!(shelf.read(&second_one.uri(), now + second * 59).is_ok(), "what cannot be kept drives nothing out");
-        assert!(shelf.read(&second_one.uri(), now + second * 118).is_ok(), "reading keeps it");
-        assert!(shelf.read(&second_one.uri(), now + second * 178).is_err(), "too old");
-        assert_eq!(shelf.kept().bytes, 0);
+        assert!(store.read(&second_one.uri(), now + second * 59).is_ok(), "a result that is refused removes no other");
+        assert!(store.read(&second_one.uri(), now + second * 118).is_ok(), "reading keeps it");
+        assert!(store.read(&second_one.uri(), now + second * 178).is_err(), "too old");
+        assert_eq!(store.state().bytes, 0);
     }
 }

@@ -1,9 +1,9 @@
-//! What a document says about itself now, over what was known of it. Pure.
+//! The metadata of a document: updated, cut to size, and converted. Pure.
 
 use a2c_protocol::context::{Annotations, DpeDocumentSummary, Resource};
 use serde_json::{Map, Value, json};
 
-/// A document after it changed: what its level 1 says counts, what it does not say stays.
+/// A document after a change: fields of its level 1 replace the earlier ones, the others stay.
 pub(super) fn refreshed(shown: DpeDocumentSummary, level_one: &Value) -> DpeDocumentSummary {
     let text = |key: &str| level_one[key].as_str().map(ToOwned::to_owned);
     let keywords = level_one["keywords"]
@@ -21,13 +21,13 @@ pub(super) fn refreshed(shown: DpeDocumentSummary, level_one: &Value) -> DpeDocu
     }
 }
 
-/// How long the texts of a document may be, in bytes: a page of the Finder has up to a hundred documents.
+/// The longest texts of a document, in bytes: a page of the Finder has up to a hundred documents.
 const MAX_TITLE: usize = 1 << 10;
 const MAX_SUMMARY: usize = 8 << 10;
 const MAX_KEYWORDS: usize = 64;
 const MAX_OTHER: usize = 8 << 10;
 
-/// A document whose texts leave room for those of others.
+/// A document with its texts cut to these limits.
 pub(super) fn bounded(mut summary: DpeDocumentSummary) -> DpeDocumentSummary {
     cut(&mut summary.title, MAX_TITLE);
     summary.summary.iter_mut().for_each(|text| cut(text, MAX_SUMMARY));
@@ -47,12 +47,12 @@ fn cut(text: &mut String, limit: usize) {
     }
 }
 
-/// What is known of a document, as its level 1 would say it.
+/// A document as its level 1.
 pub(super) fn as_level_one(shown: &DpeDocumentSummary) -> Value {
     serde_json::to_value(shown).unwrap_or_default()
 }
 
-/// What is known of a document, as a list would say it.
+/// A document as a list entry.
 pub(super) fn as_resource(shown: DpeDocumentSummary) -> Resource {
     let mut meta = Map::new();
     meta.insert("file_type".into(), shown.file_type.into());
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_beyond_measure_are_cut() {
+    fn long_texts_are_cut() {
         let long = "é".repeat(10_000);
         let said = json!({
             "doc_ref": "d", "uri": "dpe://h/d", "file_uri": "file:///x", "file_type": "md", "title": long, "page_count": 1,

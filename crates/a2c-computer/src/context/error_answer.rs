@@ -1,4 +1,4 @@
-//! What the failure of a server to list or read means to the Agent that asked.
+//! The error that an Agent gets when an MCP server fails to list or read.
 
 use a2c_protocol::uri::{DpeLevel, DpeUri};
 use a2c_protocol::{ErrorBody, ErrorCode};
@@ -6,32 +6,26 @@ use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
 use crate::servers::calling::CallFailure;
+use crate::servers::protocol_code::{RESOURCE_NOT_FOUND, protocol_code};
 use crate::servers::upstream::RefusalKind;
 
-/// MCP: there is no such resource.
-const RESOURCE_NOT_FOUND: i32 = -32002;
-/// JSON-RPC: the parameters are wrong, a cursor for one.
+/// JSON-RPC: the parameters are invalid, for instance a cursor.
 const INVALID_PARAMS: i32 = -32602;
 
-/// Whether a server says that what was to be read is not there.
-pub(crate) fn is_missing(error: &ErrorData) -> bool {
-    error.code.0 == RESOURCE_NOT_FOUND || matches!(code_of(error), Some(ErrorCode::DocumentNotFound))
+/// A request to an MCP server that failed.
+pub(super) struct FailedRequest<'a> {
+    pub(super) server: &'a str,
+    pub(super) uri: Option<&'a str>,
+    /// The URI, if it is one of a document.
+    pub(super) dpe: Option<&'a DpeUri>,
 }
 
-/// What is asked of which server.
-pub(crate) struct Asked<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) uri: Option<&'a str>,
-    /// The URI, where it is one of a document.
-    pub(crate) dpe: Option<&'a DpeUri>,
-}
-
-impl Asked<'_> {
-    /// The failure, as the Agent is told of it.
-    pub(crate) fn refusal(&self, failure: CallFailure) -> ErrorBody {
+impl FailedRequest<'_> {
+    /// The error for the Agent.
+    pub(super) fn answer(&self, failure: CallFailure) -> ErrorBody {
         let server = self.server;
         let error = match failure {
-            // Why it does not run is for the owner: what a server writes may hold what nobody else should see.
+            // Why it does not run is for the owner only: it may quote what the server wrote.
             CallFailure::NotRunning => {
                 ErrorBody::new(ErrorCode::Internal, format!("MCP server '{server}' is not running: try again later"))
             }
@@ -40,7 +34,7 @@ impl Asked<'_> {
             }
             CallFailure::Unauthorised(refusal) => {
                 let (code, what) = match refusal.kind {
-                    RefusalKind::Required => (ErrorCode::UpstreamAuthorizationRequired, "wants somebody to sign in"),
+                    RefusalKind::Required => (ErrorCode::UpstreamAuthorizationRequired, "requires a sign-in"),
                     RefusalKind::Failed => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
                 };
                 ErrorBody::new(code, format!("MCP server '{server}' {what}"))
@@ -58,10 +52,10 @@ impl Asked<'_> {
         error.with_detail("mcp_server", server)
     }
 
-    /// The server answered with an error of its own.
+    /// The answer for an error that the server sent.
     fn answered(&self, error: &ErrorData) -> ErrorBody {
         let message = error.message.to_string();
-        if let Some(code) = code_of(error) {
+        if let Some(code) = protocol_code(error) {
             let fields = error.data.as_ref().and_then(Value::as_object).into_iter().flatten();
             let mut body = ErrorBody::new(code, message);
             for (field, value) in fields.filter(|(field, _)| !RESERVED.contains(&field.as_str())) {
@@ -88,7 +82,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The error with what it is about, where the server did not say so.
+    /// Adds which document, page or element the error is about, if the server did not.
     fn named(&self, error: ErrorBody) -> ErrorBody {
         let Some(level) = self.dpe.map(DpeUri::level) else { return error };
         let name = |error: ErrorBody, field: &str, value: Value| match error.fields.contains_key(field) {
@@ -107,18 +101,8 @@ impl Asked<'_> {
     }
 }
 
-/// Fields that the shape of an error has a use for.
+/// Fields that the shape of an error uses itself.
 const RESERVED: [&str; 5] = ["code", "message", "details", "error", "req_id"];
-
-/// The protocol's own code in the error of a server: only those that are a server's to say.
-fn code_of(error: &ErrorData) -> Option<ErrorCode> {
-    let code = ErrorCode::from_number(error.data.as_ref()?.get("code")?.as_i64()?);
-    let is_theirs = matches!(
-        code,
-        ErrorCode::DocumentNotFound | ErrorCode::PageOutOfRange | ErrorCode::ElementNotFound | ErrorCode::DpeUriRule
-    );
-    is_theirs.then_some(code)
-}
 
 #[cfg(test)]
 mod tests {
@@ -127,12 +111,12 @@ mod tests {
     fn told(uri: &str, error: Value) -> Value {
         let error: ErrorData = serde_json::from_value(error).unwrap();
         let dpe = DpeUri::parse(uri).ok().map(|parsed| parsed.uri);
-        let asked = Asked { server: "docs", uri: Some(uri), dpe: dpe.as_ref() };
-        serde_json::to_value(asked.refusal(CallFailure::Refused(error))).unwrap()
+        let request = FailedRequest { server: "docs", uri: Some(uri), dpe: dpe.as_ref() };
+        serde_json::to_value(request.answer(CallFailure::Refused(error))).unwrap()
     }
 
     #[test]
-    fn what_servers_say_reaches_the_agent_under_its_code() {
+    fn errors_of_servers_reach_the_agent_under_their_code() {
         let check = |uri: &str, error: Value, code: u64, field: &str, value: Value| {
             let told = told(uri, error.clone());
             assert_eq!((&told["code"], &told[field]), (&code.into(), &value), "{uri} {error}: {told}");

@@ -1,8 +1,8 @@
-//! Results within a limit: what is larger goes on the [`Shelf`], and the answer shows its beginning and its end.
+//! Bounds the result of a tool: a larger one goes to the [`ResultStore`], and the answer shows its beginning and its end.
 //!
-//! Nothing is lost: every part that the answer does not show whole says where it can be read. A text keeps its head and
-//! its tail, a list of many blocks its first and its last ones; what is small stays as it is; the failure of a tool stays
-//! a failure with its code.
+//! Nothing is lost: each part that is not shown whole says where it can be read. A text keeps its head and
+//! its tail, a list of many blocks its first and its last ones. Small parts stay as they are, and a failure stays a failure
+//! with its code.
 
 use std::io;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use a2c_protocol::tool::CallToolResult;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::pages::{Body, Part, ResultId, Shelf, shortened};
+use super::result_store::{Body, Part, ResultId, ResultStore, shortened};
 
 /// Meta: where the whole result can be read, `{uri, size, pages, page_size, mime_type, parts}`.
 pub(crate) const A2C_RESULT: &str = "a2c_result";
@@ -22,40 +22,40 @@ pub(crate) const MIN_LIMIT: usize = 16 * 1024;
 
 /// The most that is shown of one block: two thirds of it from the beginning, one third from the end.
 const PREVIEW: usize = 12 * 1024;
-/// A block's own metadata up to this size is dropped from its part on the shelf, which is then its plain text.
+/// A block whose other fields have at most this size is stored as its plain text, without them.
 const SMALL: usize = 512;
 /// A result of more blocks is read as one JSON document.
 const MAX_PARTS: usize = 256;
 /// The part that holds the structured content.
 const STRUCTURED: &str = "structured";
-/// Metadata that this Computer makes itself.
+/// Metadata that only this Computer sets.
 const OWN_META: [&str; 4] =
     [CallToolResult::ERROR_CODE, CallToolResult::MCP_SERVER, CallToolResult::TIMEOUT, CallToolResult::CANCELLED];
 
-/// The result, if it has at most `limit` bytes as it travels; else a preview of it, and the whole on the shelf.
-pub(crate) fn bound(mut result: CallToolResult, limit: usize, shelf: &Shelf, now: Instant) -> CallToolResult {
+/// The result, if it has at most `limit` bytes on the wire; else a preview of it, and the whole goes to the store.
+pub(crate) fn bound(mut result: CallToolResult, limit: usize, store: &ResultStore, now: Instant) -> CallToolResult {
     let limit = limit.max(MIN_LIMIT);
-    // Ours to say: a server must not send an Agent elsewhere.
+    // Only this Computer sets it: a server must not send an Agent elsewhere.
     result.meta.remove(A2C_RESULT);
     if wire_size(&result) <= limit {
         return result;
     }
     let id = ResultId::random();
-    let share = Share::of(limit);
-    let structured_fits = result.structured_content.as_ref().is_none_or(|own| encoded_size(own) <= share.structured);
-    let meta_fits = encoded_size(&result.meta) <= share.meta && encoded_size(&result.extra) <= share.extra;
+    let budget = Budget::of(limit);
+    let structured_fits = result.structured_content.as_ref().is_none_or(|own| encoded_size(own) <= budget.structured);
+    let meta_fits = encoded_size(&result.meta) <= budget.meta && encoded_size(&result.extra) <= budget.extra;
     let parts = parts_of(&result, structured_fits, meta_fits);
 
     let mut about = json!({
-        "uri": id.uri(), "size": parts.iter().map(Part::size).sum::<usize>(), "page_size": shelf.page_size(),
+        "uri": id.uri(), "size": parts.iter().map(Part::size).sum::<usize>(), "page_size": store.page_size(),
         "parts": parts.len(), "pages": 1, "mime_type": "application/json",
     });
     if let [only] = parts.as_slice() {
-        about["pages"] = only.pages(shelf.page_size()).into();
+        about["pages"] = only.pages(store.page_size()).into();
         about["mime_type"] = only.mime_type.as_str().into();
     }
     let mut bounded = CallToolResult {
-        content: preview(&result.content, &parts, id, shelf, share),
+        content: preview(&result.content, &parts, id, store, budget),
         is_error: result.is_error,
         ..CallToolResult::default()
     };
@@ -67,7 +67,7 @@ pub(crate) fn bound(mut result: CallToolResult, limit: usize, shelf: &Shelf, now
     if structured_fits {
         bounded.structured_content = result.structured_content;
     }
-    match shelf.put(id, parts, now) {
+    match store.put(id, parts, now) {
         Ok(()) => bounded.with_meta(A2C_RESULT, about),
         Err(too_large) => {
             let message = format!("the tool has run, but {too_large}: ask it for less, such as a part of the data");
@@ -79,9 +79,9 @@ pub(crate) fn bound(mut result: CallToolResult, limit: usize, shelf: &Shelf, now
     }
 }
 
-/// How a limit is shared out. Metadata counts twice, since it is written twice; the sum stays below the whole.
+/// How the limit is divided. Metadata counts twice, since it is written twice; the sum stays below the limit.
 #[derive(Clone, Copy)]
-struct Share {
+struct Budget {
     content: usize,
     block: usize,
     structured: usize,
@@ -89,7 +89,7 @@ struct Share {
     extra: usize,
 }
 
-impl Share {
+impl Budget {
     fn of(limit: usize) -> Self {
         let block = PREVIEW.min(limit / 8);
         Self { content: limit / 2, block, structured: limit / 8, meta: limit / 16, extra: limit / 16 }
@@ -101,7 +101,7 @@ fn own_meta(meta: &Map<String, Value>) -> Map<String, Value> {
     own.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The whole result in parts that can be read by themselves.
+/// The whole result in parts, each of which can be read by itself.
 fn parts_of(result: &CallToolResult, structured_fits: bool, meta_fits: bool) -> Vec<Part> {
     if result.content.len() > MAX_PARTS {
         return vec![json_part("result", result)];
@@ -128,7 +128,7 @@ fn json_part(name: &str, value: &impl Serialize) -> Part {
     }
 }
 
-/// A content block: its text or its data where that is all there is to it, else its JSON.
+/// A content block: its text or its data if it has little else, else its JSON.
 fn block_part(number: usize, block: &Value) -> Part {
     let kind = block["type"].as_str().unwrap_or("unknown");
     let holder = if kind == "resource" { &block["resource"] } else { block };
@@ -156,18 +156,18 @@ fn block_part(number: usize, block: &Value) -> Part {
     }
 }
 
-/// The blocks as they are shown: from the beginning and from the end as many as fit, with a note where some are missing.
-fn preview(content: &[Value], parts: &[Part], id: ResultId, shelf: &Shelf, share: Share) -> Vec<Value> {
+/// The blocks that are shown: as many as fit from the beginning and from the end, with a note instead of the others.
+fn preview(content: &[Value], parts: &[Part], id: ResultId, store: &ResultStore, budget: Budget) -> Vec<Value> {
     let uri = |name: &str| if parts.len() == 1 { id.uri() } else { format!("{}/{name}", id.uri()) };
     let shown = |number: usize| {
         let block = &content[number];
-        if encoded_size(block) <= share.block {
+        if encoded_size(block) <= budget.block {
             return block.clone();
         }
         let name = number.to_string();
         match parts.iter().find(|part| part.name == name) {
-            Some(part) => abridged(part, &uri(&name), shelf, share.block),
-            None => abridged(&block_part(number, block), &id.uri(), shelf, share.block),
+            Some(part) => abridged(part, &uri(&name), store, budget.block),
+            None => abridged(&block_part(number, block), &id.uri(), store, budget.block),
         }
     };
     let fitting = |numbers: &mut dyn Iterator<Item = usize>, mut room: usize| {
@@ -183,17 +183,17 @@ fn preview(content: &[Value], parts: &[Part], id: ResultId, shelf: &Shelf, share
         }
         blocks
     };
-    let mut blocks = fitting(&mut (0..content.len()), share.content / 3 * 2);
-    let mut last = fitting(&mut (blocks.len()..content.len()).rev(), share.content / 3);
+    let mut blocks = fitting(&mut (0..content.len()), budget.content / 3 * 2);
+    let mut last = fitting(&mut (blocks.len()..content.len()).rev(), budget.content / 3);
     last.reverse();
     let left_out = content.len() - blocks.len() - last.len();
     if left_out > 0 {
         blocks.push(text_block(&format!("[{left_out} more parts left out; read all with read_resource {}]", id.uri())));
     }
     blocks.append(&mut last);
-    // Most tools say the same in words, and then a note is enough.
+    // Most tools say the same in text blocks, and then a note is enough.
     match parts.iter().find(|part| part.name == STRUCTURED) {
-        Some(part) if content.is_empty() => blocks.push(abridged(part, &uri(STRUCTURED), shelf, share.structured / 2)),
+        Some(part) if content.is_empty() => blocks.push(abridged(part, &uri(STRUCTURED), store, budget.structured / 2)),
         Some(part) => blocks.push(text_block(&format!(
             "[structured content, {} bytes, left out; read it with read_resource {}]",
             part.size(),
@@ -204,9 +204,9 @@ fn preview(content: &[Value], parts: &[Part], id: ResultId, shelf: &Shelf, share
     blocks
 }
 
-/// What is shown of a part that is too large.
-fn abridged(part: &Part, uri: &str, shelf: &Shelf, room: usize) -> Value {
-    let (size, pages) = (part.size(), part.pages(shelf.page_size()));
+/// The preview of a part that is too large.
+fn abridged(part: &Part, uri: &str, store: &ResultStore, room: usize) -> Value {
+    let (size, pages) = (part.size(), part.pages(store.page_size()));
     let whole = match pages {
         1 => format!("read it with read_resource {uri}"),
         _ => format!("read it with read_resource {uri}?page=0 to {}", pages - 1),
@@ -229,7 +229,7 @@ fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-/// The beginning and the end of a text, together at most `room` bytes as they travel.
+/// The beginning and the end of a text, together at most `room` bytes on the wire.
 fn ends(text: &str, room: usize) -> (&str, &str) {
     let within = |costs: &mut dyn Iterator<Item = (usize, usize)>, room: usize| {
         let mut spent = 0;
@@ -258,7 +258,7 @@ fn text_size(text: &str) -> usize {
     text.chars().map(encoded_char).sum()
 }
 
-/// How many bytes a result takes on its way, without writing it anywhere.
+/// The bytes of a result on the wire, without writing it.
 fn wire_size(result: &CallToolResult) -> usize {
     // The names of the fields, and the braces around them.
     const FRAME: usize = 80;
@@ -286,7 +286,7 @@ fn encoded_size(value: &impl Serialize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::pages::ShelfLimits;
+    use crate::tools::result_store::ResultStoreLimits;
     use proptest::prelude::*;
     use std::time::Duration;
 
@@ -296,16 +296,16 @@ mod tests {
         CallToolResult { content, ..CallToolResult::default() }
     }
 
-    fn bounded(result: CallToolResult) -> (CallToolResult, Shelf) {
-        let shelf = Shelf::default();
-        let bounded = bound(result, LIMIT, &shelf, Instant::now());
+    fn bounded(result: CallToolResult) -> (CallToolResult, ResultStore) {
+        let store = ResultStore::default();
+        let bounded = bound(result, LIMIT, &store, Instant::now());
         let size = serde_json::to_string(&bounded).unwrap().len();
         assert!(size <= LIMIT, "{size}");
-        (bounded, shelf)
+        (bounded, store)
     }
 
-    fn read(shelf: &Shelf, uri: &str) -> Value {
-        shelf.read(uri, Instant::now()).unwrap().contents.remove(0)
+    fn read(store: &ResultStore, uri: &str) -> Value {
+        store.read(uri, Instant::now()).unwrap().contents.remove(0)
     }
 
     fn uri(result: &CallToolResult) -> String {
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn a_long_text_shows_its_head_and_tail_and_where_the_rest_is() {
         let long: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
-        let (answer, shelf) = bounded(result(vec![text_block(&long)]));
+        let (answer, store) = bounded(result(vec![text_block(&long)]));
         let text = answer.text();
         assert!(text.starts_with("line 0\n") && text.ends_with("line 19999\n"));
         assert!(text.contains(&format!("of {} bytes left out", long.len())), "{text}");
@@ -339,7 +339,7 @@ mod tests {
         let about = &answer.meta[A2C_RESULT];
         assert_eq!((&about["size"], &about["pages"]), (&json!(long.len()), &json!(1)));
         assert_eq!(about["mime_type"], "text/plain");
-        assert_eq!(read(&shelf, &uri(&answer))["text"], long.as_str(), "one text is read as that text");
+        assert_eq!(read(&store, &uri(&answer))["text"], long.as_str(), "one text is read as that text");
     }
 
     #[test]
@@ -347,11 +347,11 @@ mod tests {
         let mut failed = CallToolResult::failure(ErrorCode::ToolFailed, &"x".repeat(LIMIT));
         failed.meta.insert(CallToolResult::MCP_SERVER.into(), "files".into());
         failed.meta.insert("noise".into(), "y".repeat(LIMIT).into());
-        let (answer, shelf) = bounded(failed);
+        let (answer, store) = bounded(failed);
         assert!(answer.is_error);
         assert_eq!(answer.error_code(), Some(ErrorCode::ToolFailed));
         assert_eq!(answer.meta[CallToolResult::MCP_SERVER], "files");
-        let meta = read(&shelf, &format!("{}/meta", uri(&answer)));
+        let meta = read(&store, &format!("{}/meta", uri(&answer)));
         assert!(meta["text"].as_str().unwrap().contains("noise"), "metadata that was left out can be read");
     }
 
@@ -359,7 +359,7 @@ mod tests {
     fn small_blocks_stay_and_large_ones_are_named() {
         let data = "QUJD".repeat(10_000);
         let icon = json!({"type": "image", "mimeType": "image/gif", "data": "R0lGODlh"});
-        let (answer, shelf) = bounded(result(vec![
+        let (answer, store) = bounded(result(vec![
             text_block("see below"),
             icon.clone(),
             json!({"type": "image", "mimeType": "image/png", "data": data}),
@@ -370,12 +370,12 @@ mod tests {
         assert!(note.starts_with("[image image/png, 40000 bytes of base64, left out"), "{note}");
         assert!(answer.content[3]["text"].as_str().unwrap().contains("resource text/csv file:///a.csv"));
         let base = uri(&answer);
-        let list: Value = serde_json::from_str(read(&shelf, &base)["text"].as_str().unwrap()).unwrap();
+        let list: Value = serde_json::from_str(read(&store, &base)["text"].as_str().unwrap()).unwrap();
         assert_eq!(list.as_array().unwrap().len(), 4);
         assert_eq!(list[3]["source"], "file:///a.csv");
-        let image = read(&shelf, &format!("{base}/2"));
+        let image = read(&store, &format!("{base}/2"));
         assert_eq!((&image["blob"], &image["mimeType"]), (&json!(data), &json!("image/png")));
-        assert_eq!(read(&shelf, &format!("{base}/3"))["mimeType"], "text/csv");
+        assert_eq!(read(&store, &format!("{base}/3"))["mimeType"], "text/csv");
     }
 
     #[test]
@@ -390,18 +390,18 @@ mod tests {
         assert_eq!(small.structured_content, Some(json!({"count": 3})));
         assert_eq!(small.meta[A2C_RESULT]["parts"], 1);
         let large = json!({"rows": vec!["row"; LIMIT]});
-        let (answer, shelf) = with(large.clone());
+        let (answer, store) = with(large.clone());
         assert_eq!(answer.structured_content, None);
         assert!(answer.text().ends_with(&format!("read_resource {}/structured]", uri(&answer))));
-        let page = read(&shelf, &format!("{}/structured", uri(&answer)));
+        let page = read(&store, &format!("{}/structured", uri(&answer)));
         assert_eq!(serde_json::from_str::<Value>(page["text"].as_str().unwrap()).unwrap(), large);
     }
 
     #[test]
     fn a_block_with_much_beside_its_text_is_read_as_json() {
         let block = json!({"type": "text", "text": "short", "_meta": {"rows": "r".repeat(LIMIT)}});
-        let (answer, shelf) = bounded(result(vec![block.clone()]));
-        let page = read(&shelf, &uri(&answer));
+        let (answer, store) = bounded(result(vec![block.clone()]));
+        let page = read(&store, &uri(&answer));
         assert_eq!(page["mimeType"], "application/json");
         assert_eq!(serde_json::from_str::<Value>(page["text"].as_str().unwrap()).unwrap(), block);
     }
@@ -409,28 +409,28 @@ mod tests {
     #[test]
     fn a_result_that_is_only_structured_shows_something_too() {
         let structured = json!({"rows": vec!["row"; LIMIT]});
-        let (answer, shelf) = bounded(CallToolResult { structured_content: Some(structured), ..result(vec![]) });
+        let (answer, store) = bounded(CallToolResult { structured_content: Some(structured), ..result(vec![]) });
         assert!(answer.text().starts_with("{\"rows\":[\"row\""), "{}", answer.text());
-        assert_eq!(read(&shelf, &uri(&answer))["mimeType"], "application/json");
+        assert_eq!(read(&store, &uri(&answer))["mimeType"], "application/json");
     }
 
     #[test]
     fn of_very_many_blocks_the_first_and_the_last_are_shown() {
         let many: Vec<_> = (0..5_000).map(|n| text_block(&format!("block {n}"))).collect();
-        let (answer, shelf) = bounded(result(many.clone()));
+        let (answer, store) = bounded(result(many.clone()));
         assert_eq!(answer.content.first(), many.first());
         assert_eq!(answer.content.last(), many.last());
         assert!(answer.text().contains("more parts left out"));
-        let whole = read(&shelf, &uri(&answer));
+        let whole = read(&store, &uri(&answer));
         let whole: CallToolResult = serde_json::from_str(whole["text"].as_str().unwrap()).unwrap();
         assert_eq!(whole.content, many);
     }
 
     #[test]
-    fn what_cannot_even_be_kept_is_a_failure_that_says_so() {
-        let limits = ShelfLimits { bytes: 50_000, results: 9, age: Duration::from_secs(9), page: 1024 };
-        let shelf = Shelf::new(limits);
-        let answer = bound(result(vec![text_block(&"x".repeat(60_000))]), LIMIT, &shelf, Instant::now());
+    fn a_result_that_cannot_be_stored_is_a_failure_that_says_so() {
+        let limits = ResultStoreLimits { bytes: 50_000, results: 9, age: Duration::from_secs(9), page: 1024 };
+        let store = ResultStore::new(limits);
+        let answer = bound(result(vec![text_block(&"x".repeat(60_000))]), LIMIT, &store, Instant::now());
         assert_eq!(answer.error_code(), Some(ErrorCode::ToolFailed));
         assert!(answer.is_error && answer.text().contains("no more than 50000 can be kept"), "{}", answer.text());
         assert!(!answer.meta.contains_key(A2C_RESULT));
@@ -451,7 +451,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn whatever_a_server_sends_the_answer_is_within_the_limit(
+        fn every_answer_is_within_the_limit(
             blocks in proptest::collection::vec(any_block(), 0..6),
             copies in prop_oneof![Just(1_usize), Just(70)],
             meta in 0..4_000_usize,
