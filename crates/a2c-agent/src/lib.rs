@@ -114,6 +114,8 @@ pub use a2c_link::{
     ClientCertificate, ConnectError, DisconnectReason, Distrust, Ended, JoinError, LinkOptions, Reconnect,
     RequestError, Secret, SocketError, TlsFiles, Token, TokenFileError, Transport,
 };
+/// Parts of [`FetchFailure`].
+pub use a2c_net::{AddressKind, HttpClientError, UrlRefusal, tls::TlsError};
 pub use a2c_protocol as protocol;
 pub use a2c_protocol::context::{A2cResource, DpeDocumentSummary, Resource};
 pub use a2c_protocol::notification::Notification;

@@ -3,11 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use a2c_net::AddressPolicy;
 use a2c_protocol::context::A2cResource;
 use async_trait::async_trait;
 use url::Url;
 
-use crate::fetch::{Fetcher, Reach};
+use crate::fetch::Fetcher;
 use crate::resolver::{Document, DpeContents, DpeResolver, ExternalDocument, ResolveError};
 use crate::{file_names, private_files};
 
@@ -25,7 +26,7 @@ pub struct LocalDirectory {
 #[derive(Debug, Clone, Copy)]
 struct Copies {
     max_bytes: u64,
-    reach: Reach,
+    addresses: AddressPolicy,
 }
 
 impl LocalDirectory {
@@ -37,14 +38,14 @@ impl LocalDirectory {
     /// Whether external documents are copied to the directory too: over http and https, from public addresses, and up to
     /// 256 MiB.
     pub fn copying(mut self, copying: bool) -> Self {
-        self.copies = copying.then_some(Copies { max_bytes: 256 << 20, reach: Reach::Public });
+        self.copies = copying.then_some(Copies { max_bytes: 256 << 20, addresses: AddressPolicy::PUBLIC });
         self
     }
 
     /// Copies external documents up to this size in bytes.
     pub fn copying_up_to(mut self, max_bytes: u64) -> Self {
-        let reach = self.copies.map_or(Reach::Public, |copies| copies.reach);
-        self.copies = Some(Copies { max_bytes, reach });
+        let addresses = self.copies.map_or(AddressPolicy::PUBLIC, |copies| copies.addresses);
+        self.copies = Some(Copies { max_bytes, addresses });
         self
     }
 
@@ -52,12 +53,12 @@ impl LocalDirectory {
     /// from its own network: use it only with servers that you trust.
     pub fn copying_from_anywhere(mut self) -> Self {
         let max_bytes = self.copies.map_or(256 << 20, |copies| copies.max_bytes);
-        self.copies = Some(Copies { max_bytes, reach: Reach::Anywhere });
+        self.copies = Some(Copies { max_bytes, addresses: AddressPolicy::ANYWHERE });
         self
     }
 
     async fn copy(&self, external: &ExternalDocument, name: String, copies: Copies) -> Result<PathBuf, ResolveError> {
-        let fetcher = Fetcher { max_bytes: copies.max_bytes, reach: copies.reach };
+        let fetcher = Fetcher { max_bytes: copies.max_bytes, addresses: copies.addresses };
         let file = fetcher.fetch(&external.uri, &self.path).await?;
         let path = self.path.join(name);
         private_files::persist(file, &path).map_err(not_written)?;

@@ -17,7 +17,6 @@ mod directory;
 mod error;
 mod fetch;
 mod file_names;
-mod http_client;
 mod listener;
 mod private_files;
 mod read_answer;

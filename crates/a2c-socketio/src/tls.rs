@@ -1,13 +1,10 @@
-//! TLS settings: what the caller brought, or the system's idea of whom to trust with the caller's files beside it. With
-//! ring underneath.
+//! TLS settings: what the caller brought, or trust in the certificates of the system and the caller's files besides.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use a2c_net::tls::ClientTls;
 use rustls::ClientConfig;
-use rustls::crypto::ring;
-use rustls::sign::SingleCertAndKey;
-use rustls_platform_verifier::Verifier;
 
 use crate::error::ConnectError;
 
@@ -53,29 +50,20 @@ impl Source {
 
 impl TlsFiles {
     fn settings(&self) -> Result<ClientConfig, ConnectError> {
-        let library = |error: rustls::Error| ConnectError::Tls(error.into());
         let file = |error: a2c_pem::PemError| ConnectError::Tls(error.into());
-        let provider = Arc::new(ring::default_provider());
-        let extra = self.ca.as_deref().map(a2c_pem::authorities).transpose().map_err(file)?.unwrap_or_default();
-        let verifier = Verifier::new_with_extra_roots(extra, provider.clone()).map_err(library)?;
-        let builder = ClientConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()
-            .map_err(library)?
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier));
-        let Some(ClientCertificate { certificate, key }) = &self.client else {
-            return Ok(builder.with_no_client_auth());
+        let extra_authorities = self.ca.as_deref().map(a2c_pem::authorities).transpose().map_err(file)?;
+        let identity = self.client.as_ref().map(|ClientCertificate { certificate, key }| {
+            a2c_pem::identity(certificate, key, &a2c_net::tls::provider())
+        });
+        let tls = ClientTls {
+            extra_authorities: extra_authorities.unwrap_or_default(),
+            identity: identity.transpose().map_err(file)?,
         };
-        let identity = a2c_pem::identity(certificate, key, &provider).map_err(file)?;
-        Ok(builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(identity))))
+        tls.config().map_err(|error| ConnectError::Tls(error.into()))
     }
 }
 
-/// Settings for a connection that never speaks TLS: building the HTTP client needs some, and
-/// reading the system's certificates for nothing would be slow.
+/// Settings for a connection that never speaks TLS.
 pub(crate) fn unused() -> Result<ClientConfig, ConnectError> {
-    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map(|builder| builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
-        .map_err(|error| ConnectError::Tls(error.into()))
+    a2c_net::tls::without_trust().map_err(|error| ConnectError::Tls(error.into()))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use a2c_net::{HttpClientError, UrlRefusal};
 use a2c_protocol::context::A2cResource;
 use a2c_protocol::document::{Document, ShapeError};
 use bytes::Bytes;
@@ -141,6 +142,9 @@ pub enum FetchFailure {
         /// Why not.
         reason: &'static str,
     },
+    /// The URL leads where this Agent does not go.
+    #[error("its URI cannot be used: {0}")]
+    UrlRefused(#[source] UrlRefusal),
     /// The options say no.
     #[error(
         "its URI is of the scheme `{scheme}:`, which the options do not allow; if you trust the Computer with it, allow it \
@@ -178,7 +182,7 @@ pub enum FetchFailure {
     Http(#[source] reqwest::Error),
     /// The HTTP client cannot be made.
     #[error("HTTP cannot be spoken here: {0}")]
-    Client(String),
+    Client(#[source] HttpClientError),
     /// It took too long.
     #[error("it was not there within {} s", .0.as_secs())]
     Timeout(Duration),

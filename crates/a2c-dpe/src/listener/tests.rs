@@ -4,7 +4,6 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::*;
-use crate::http_client;
 use crate::testing;
 
 const JSON: &str = r#"{"title":"a document"}"#;
@@ -23,7 +22,7 @@ impl Stage {
     async fn with(options: HttpOptions) -> Self {
         let clock = Clock::default();
         let listener = HttpListener::start_with(options, clock.clone()).await.unwrap();
-        let client = http_client::builder(false).unwrap().build().unwrap();
+        let client = a2c_net::http_client(a2c_net::tls::without_trust().unwrap()).build().unwrap();
         Self { listener, clock, client }
     }
 

@@ -460,7 +460,7 @@ async fn a_listener_serves_a_document_until_it_changes() {
     let stage = Stage::new();
     let first = resolutions.resolve(stage.request(true), &stage.script).await.unwrap();
     assert_eq!(resolutions.resolve(stage.request(true), &stage.script).await.unwrap(), first);
-    let client = crate::http_client::builder(false).unwrap().build().unwrap();
+    let client = a2c_net::http_client(a2c_net::tls::without_trust().unwrap()).build().unwrap();
     let fetched = client.get(&first.uri).send().await.unwrap();
     assert_eq!(fetched.text().await.unwrap(), r#"{"title":"one"}"#);
     resolutions.changed("docs", URI);

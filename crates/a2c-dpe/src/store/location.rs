@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_net::{USER_AGENT, http_client, tls};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::local::LocalFileSystem;
@@ -13,7 +14,7 @@ use reqwest::redirect;
 use url::Url;
 
 use super::Backend;
-use crate::{http_client, private_files};
+use crate::private_files;
 
 /// How long connecting may take, and how long the store may send nothing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -111,8 +112,8 @@ impl HttpConnector for A2cHttpConnector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         let failed =
             |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic { store: "S3", source };
-        let builder = http_client::builder(true).map_err(|error| failed(error.into()))?;
-        let client = builder
+        let client = http_client(tls::system_trust().map_err(|error| failed(error.into()))?)
+            .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(READ_TIMEOUT)

@@ -15,14 +15,8 @@ pub(crate) fn external(text: &str, at: &str) -> Document {
     Document::new(uri(text), DpeContents::External(ExternalDocument::new(at)))
 }
 
-/// A client for plain HTTP. TLS has to be set up all the same: it trusts nothing.
+/// A client for plain HTTP.
 #[cfg(feature = "object-store")]
 pub(crate) fn client() -> reqwest::Client {
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth();
-    reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap()
+    a2c_net::http_client(a2c_net::tls::without_trust().unwrap()).build().unwrap()
 }

@@ -1,15 +1,12 @@
 //! The collector that takes the spans, over HTTP.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_net::{http_client, tls};
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url, redirect};
-use rustls::ClientConfig;
-use rustls::crypto::ring;
-use rustls_platform_verifier::BuilderVerifierExt as _;
 use serde::Deserialize;
 
 use super::{OtlpConfig, StartError};
@@ -48,15 +45,12 @@ pub(super) enum Reason {
 impl Collector {
     pub(super) fn new(config: &OtlpConfig) -> Result<Self, StartError> {
         let url = traces_url(&config.endpoint)?;
-        let tls = tls(url.scheme() == "https").map_err(StartError::Tls)?;
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .http1_only()
+        let tls = if url.scheme() == "https" { tls::system_trust() } else { tls::without_trust() };
+        let client = http_client(tls.map_err(StartError::Tls)?)
             .default_headers(headers(&config.headers)?)
             .timeout(config.timeout)
             // A redirect would carry the headers to another place.
             .redirect(redirect::Policy::none())
-            .no_proxy()
             .build()
             .map_err(|error| StartError::Client(error.without_url()))?;
         Ok(Self { client, url })
@@ -145,17 +139,6 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, StartError> {
         headers.insert(key, value);
     }
     Ok(headers)
-}
-
-/// The system's idea of whom to trust; where TLS is not spoken, building the client needs settings all the same.
-fn tls(is_https: bool) -> Result<ClientConfig, rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
-    Ok(if is_https {
-        builder.with_platform_verifier()?.with_no_client_auth()
-    } else {
-        builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-    })
 }
 
 impl fmt::Display for Reason {

@@ -102,7 +102,7 @@ pub enum StartError {
     Ratio(f64),
     /// TLS is not available.
     #[error("cannot prepare TLS for the trace collector: {0}")]
-    Tls(#[source] rustls::Error),
+    Tls(#[source] a2c_net::tls::TlsError),
     /// HTTP is not available.
     #[error("cannot prepare HTTP for the trace collector: {0}")]
     Client(#[source] reqwest::Error),

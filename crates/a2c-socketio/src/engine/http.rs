@@ -1,8 +1,6 @@
 //! HTTP requests of both transports. The websocket upgrade goes the same way as polling, so that
 //! TLS, headers, query and refusals are alike for both.
 
-use std::time::Duration;
-
 use bytes::{Bytes, BytesMut};
 use http::header::{CONNECTION, CONTENT_TYPE, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
 use http::{HeaderValue, StatusCode};
@@ -31,14 +29,10 @@ impl Http {
         let mut tls = if endpoint.is_https() { options.tls.settings()? } else { tls::unused()? };
         // A websocket upgrade exists in HTTP/1.1 only.
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .http1_only()
+        let client = a2c_net::http_client(tls)
             .default_headers(options.headers.clone())
             // A redirect would carry the caller's headers and query to another place.
             .redirect(redirect::Policy::none())
-            .no_proxy()
-            .tcp_keepalive(Duration::from_secs(60))
             .build()
             .map_err(|error| ConnectError::Transport(error.into()))?;
         Ok(Http { client, endpoint, max_body: options.limits.message.saturating_mul(2) })

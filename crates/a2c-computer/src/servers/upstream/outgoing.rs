@@ -1,16 +1,13 @@
 //! The HTTP client of one MCP server: the owner's headers on every request, nothing to any other origin.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_net::{HttpClientError, USER_AGENT, http_client, tls};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use reqwest::{Response, redirect};
-use rustls::ClientConfig;
-use rustls::crypto::ring;
-use rustls_platform_verifier::Verifier;
 use url::Url;
 
 use super::MESSAGE_LIMIT;
@@ -46,7 +43,7 @@ pub(crate) fn limit(key: &str, seconds: f64) -> Result<Duration, String> {
     }
 }
 
-/// The owner's headers, hidden from whoever prints them.
+/// The owner's headers, marked as sensitive: they are not printed.
 pub(crate) fn headers(given: Option<&BTreeMap<String, String>>) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in given.into_iter().flatten() {
@@ -63,39 +60,16 @@ pub(crate) fn headers(given: Option<&BTreeMap<String, String>>) -> Result<Header
     Ok(headers)
 }
 
-/// A client for one server. No proxy is taken from the environment: it would see the credentials.
-pub(crate) fn client(url: &Url, headers: HeaderMap, connect: Duration) -> Result<reqwest::Client, String> {
-    builder(url.scheme() == "https")?
+/// A client for one server. The certificates of the system are read only where TLS is spoken.
+pub(crate) fn client(url: &Url, headers: HeaderMap, connect: Duration) -> Result<reqwest::Client, HttpClientError> {
+    let tls = if url.scheme() == "https" { tls::system_trust()? } else { tls::without_trust()? };
+    http_client(tls)
+        .user_agent(USER_AGENT)
         .default_headers(headers)
         .redirect(redirect::Policy::custom(within_origin))
         .connect_timeout(connect)
         .build()
-        .map_err(|e| format!("the HTTP client cannot be built: {}", e.without_url()))
-}
-
-/// What all our clients have in common.
-pub(crate) fn builder(tls: bool) -> Result<reqwest::ClientBuilder, String> {
-    let tls = settings(tls).map_err(|e| format!("TLS cannot be used: {e}"))?;
-    Ok(reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .user_agent(concat!("a2c/", env!("CARGO_PKG_VERSION")))
-        .no_proxy()
-        .tcp_nodelay(true)
-        .tcp_keepalive(Duration::from_secs(60)))
-}
-
-/// The system's idea of whom to trust. Reading its certificates takes a while, hence only where TLS is spoken.
-fn settings(used: bool) -> Result<ClientConfig, rustls::Error> {
-    let provider = Arc::new(ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
-    let mut config = if used {
-        let verifier = Arc::new(Verifier::new(provider)?);
-        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
-    } else {
-        builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-    };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config)
+        .map_err(|error| HttpClientError::Build(error.without_url()))
 }
 
 /// Follows what keeps the method and the origin; anything else is answered as it is, and refused where it is read.

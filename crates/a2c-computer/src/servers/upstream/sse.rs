@@ -58,7 +58,8 @@ pub(crate) fn open(parameters: &SseParameters) -> Result<impl Transport<RoleClie
     let url = outgoing::address(&parameters.url)?;
     let timeout = outgoing::limit("timeout", parameters.timeout)?;
     let idle = outgoing::limit("sse_read_timeout", parameters.sse_read_timeout)?;
-    let client = outgoing::client(&url, outgoing::headers(parameters.headers.as_ref())?, timeout)?;
+    let headers = outgoing::headers(parameters.headers.as_ref())?;
+    let client = outgoing::client(&url, headers, timeout).map_err(|error| error.to_string())?;
     let line = Arc::new(Line { client, url, timeout, idle, state: watch::Sender::new(State::Opening) });
     let (sender, inbox) = mpsc::channel(INBOX);
     let stop = CancellationToken::new();

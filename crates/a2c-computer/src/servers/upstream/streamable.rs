@@ -44,7 +44,7 @@ pub(crate) fn open(
         None => Access::Headers,
     };
     let wire = Wire::new(Settings {
-        client: outgoing::client(&url, headers, timeout)?,
+        client: outgoing::client(&url, headers, timeout).map_err(|error| error.to_string())?,
         bearer: tokens.map(|store| Bearer::new(name, &url, store)),
         url,
         timeout,

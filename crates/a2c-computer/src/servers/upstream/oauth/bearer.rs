@@ -145,7 +145,7 @@ impl Bound {
     }
 
     async fn exchange(&self, old: &SignIn) -> Result<(), AuthError> {
-        let outside = Outside::new(&self.url).map_err(AuthError::InternalError)?;
+        let outside = Outside::new(&self.url).map_err(|error| AuthError::InternalError(error.to_string()))?;
         let mut manager = AuthorizationManager::new_with_oauth_http_client(self.url.clone(), outside).await?;
         self.shelf.set_client_secret(old.client_secret.clone());
         manager.set_credential_store(self.shelf.clone());

@@ -92,7 +92,7 @@ pub async fn logout(
 
 /// Finds the authorisation server and becomes known to it; gives the page for the browser.
 async fn begin(url: &Url, landing: &Landing, shelf: Shelf) -> Result<(AuthorizationManager, Url), LoginError> {
-    let outside = Outside::new(url).map_err(LoginError::Parameters)?;
+    let outside = Outside::new(url).map_err(|error| LoginError::Parameters(error.to_string()))?;
     let manager = AuthorizationManager::new_with_oauth_http_client(url.clone(), outside).await;
     let mut manager = manager.map_err(LoginError::Begin)?;
     manager.set_credential_store(shelf.clone());

@@ -1,21 +1,20 @@
-//! Requests to an authorisation server, whose addresses the MCP server or its metadata name: they must not be a way to
-//! make us knock on doors that the MCP server itself cannot reach.
+//! Requests to an authorisation server, whose addresses the MCP server or its metadata name: an MCP server must not make
+//! this Computer connect to where the server itself has no access.
 //!
-//! What the owner wrote down sets the measure. A server out in the world names addresses out in the world; one in a
-//! private network may also name private ones, one on this machine also those of this machine. Only http and https, and
-//! no http where the owner wrote https.
+//! What the owner wrote down sets the measure. A public server names public addresses; one in a private network may also
+//! name private ones, one on this machine also those of this machine. Only http and https, and no http where the owner
+//! wrote https.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::dns::{Name, Resolve, Resolving};
+use a2c_net::{AddressKind, AddressPolicy, HttpClientError, USER_AGENT, http_client, literal_address, lookup, tls};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest};
 use url::{Host, Url};
 
 use crate::servers::upstream::fault::Fault;
-use crate::servers::upstream::outgoing;
 
 /// How long one request may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -30,16 +29,16 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    pub(super) fn new(home: &Url) -> Result<Arc<Self>, String> {
+    pub(super) fn new(home: &Url) -> Result<Arc<Self>, HttpClientError> {
         // A machine without certificates can still do without TLS, if its owner does.
-        let builder = outgoing::builder(true);
-        let builder = if home.scheme() == "http" { builder.or_else(|_| outgoing::builder(false)) } else { builder };
-        let client = builder?
+        let tls = if home.scheme() == "http" { tls::system_trust_if_readable()? } else { tls::system_trust()? };
+        let client = http_client(tls)
+            .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
             .timeout(LIMIT)
-            .dns_resolver(Arc::new(Neighbourhood { home: home.clone() }))
+            .dns_resolver(Arc::new(HomePolicyResolver { home: home.clone() }))
             .build()
-            .map_err(|e| format!("the HTTP client cannot be built: {}", e.without_url()))?;
+            .map_err(|error| HttpClientError::Build(error.without_url()))?;
         Ok(Arc::new(Self { client, home: home.clone() }))
     }
 }
@@ -49,11 +48,12 @@ impl OAuthHttpClient for Outside {
         Box::pin(async move {
             let request = reqwest::Request::try_from(asked.request).map_err(Fault::from)?;
             check(&self.home, request.url())?;
-            if let Some(address) = literal(request.url()) {
-                let home = reach_of_home(&self.home).await;
-                if !is_home(&self.home, request.url().host_str()) && !allowed(address, home) {
-                    return Err(OAuthHttpClientError::from("it names an address that it must not send us to"));
-                }
+            if let Some(address) = literal_address(request.url())
+                && !is_home(&self.home, request.url().host_str())
+                && !policy_of(&self.home).await.allows(address)
+            {
+                let kind = AddressKind::of(address);
+                return Err(OAuthHttpClientError::from(format!("it names an address that is off limits ({kind})")));
             }
             let mut response = self.client.execute(request).await.map_err(Fault::from)?;
             let mut answer = http::Response::builder().status(response.status()).version(response.version());
@@ -91,90 +91,38 @@ fn is_local(url: &Url) -> bool {
     }
 }
 
-fn literal(url: &Url) -> Option<IpAddr> {
-    match url.host()? {
-        Host::Ipv4(address) => Some(address.into()),
-        Host::Ipv6(address) => Some(address.into()),
-        Host::Domain(_) => None,
-    }
-}
-
 fn is_home(home: &Url, host: Option<&str>) -> bool {
     home.host_str() == host
 }
 
-/// How far away an address is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
-    World,
-    Private,
-    Machine,
-}
-
-/// How far away; nothing for addresses that no authorisation server has, such as those where clouds keep credentials.
-fn reach(address: IpAddr) -> Option<Reach> {
-    let address = match address {
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => IpAddr::V4(v4),
-            None => address,
-        },
-        IpAddr::V4(_) => address,
+/// Where a server at `home` may send this Computer: as near as the server itself is, and no nearer.
+async fn policy_of(home: &Url) -> AddressPolicy {
+    let addresses = match literal_address(home) {
+        Some(address) => vec![address],
+        None => {
+            let found = lookup(home.host_str().unwrap_or_default(), AddressPolicy::ANYWHERE).await;
+            found.unwrap_or_default().iter().map(|found| found.ip()).collect()
+        }
     };
-    match address {
-        _ if address.is_loopback() => Some(Reach::Machine),
-        _ if address.is_unspecified() || address.is_multicast() => None,
-        IpAddr::V4(v4) if v4.is_link_local() || v4.is_broadcast() || v4.octets()[0] == 0 => None,
-        IpAddr::V4(v4) if v4.is_private() || is_shared(v4) => Some(Reach::Private),
-        IpAddr::V6(v6) if v6.is_unicast_link_local() => None,
-        IpAddr::V6(v6) if v6.is_unique_local() => Some(Reach::Private),
-        // Addresses that stand for others in IPv4: NAT64 and 6to4.
-        IpAddr::V6(v6) => match v6.segments() {
-            [0x64, 0xff9b, ..] | [0x2002, ..] | [0x2001, 0, ..] => None,
-            _ => Some(Reach::World),
-        },
-        IpAddr::V4(_) => Some(Reach::World),
-    }
+    let policies = addresses.into_iter().filter_map(AddressPolicy::around);
+    policies.fold(AddressPolicy::PUBLIC, AddressPolicy::or)
 }
 
-/// Addresses that providers share out among their customers, and those for measurements.
-fn is_shared(address: Ipv4Addr) -> bool {
-    matches!(address.octets(), [100, 64..=127, ..] | [198, 18 | 19, ..])
-}
-
-fn allowed(address: IpAddr, home: Reach) -> bool {
-    reach(address).is_some_and(|reach| reach <= home)
-}
-
-async fn reach_of_home(home: &Url) -> Reach {
-    if let Some(address) = literal(home) {
-        return reach(address).unwrap_or(Reach::World);
-    }
-    let found = lookup(home.host_str().unwrap_or_default()).await.unwrap_or_default();
-    found.iter().filter_map(|found| reach(found.ip())).max().unwrap_or(Reach::World)
-}
-
-async fn lookup(host: &str) -> std::io::Result<Vec<SocketAddr>> {
-    Ok(tokio::net::lookup_host((host, 0)).await?.collect())
-}
-
-/// Finds addresses by name, and keeps those that may be connected to.
-struct Neighbourhood {
+/// Looks names up. The name in `home` is the owner's, and leads anywhere.
+struct HomePolicyResolver {
     home: Url,
 }
 
-impl Resolve for Neighbourhood {
+impl Resolve for HomePolicyResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let home = self.home.clone();
         Box::pin(async move {
-            let mut found = lookup(name.as_str()).await?;
-            if !is_home(&home, Some(name.as_str())) {
-                let reach = reach_of_home(&home).await;
-                found.retain(|found| allowed(found.ip(), reach));
-            }
-            match found.is_empty() {
-                true => Err("it names a host that it must not send us to".into()),
-                false => Ok(Box::new(found.into_iter()) as _),
-            }
+            let policy = match is_home(&home, Some(name.as_str())) {
+                true => AddressPolicy::ANYWHERE,
+                false => policy_of(&home).await,
+            };
+            let found = lookup(name.as_str(), policy).await?;
+            Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
 }
@@ -199,26 +147,36 @@ mod tests {
         }
     }
 
-    #[test]
-    fn addresses_are_as_near_as_their_home_at_most() {
+    #[tokio::test]
+    async fn addresses_are_as_near_as_their_home_at_most() {
         for (address, world, private, machine) in [
             ("93.184.216.34", true, true, true),
             ("2606:2800::1", true, true, true),
+            ("64:ff9b::5db8:d822", true, true, true),
             ("10.1.2.3", false, true, true),
             ("100.64.0.1", false, true, true),
+            ("198.18.0.1", false, true, true),
             ("fd00::1", false, true, true),
             ("127.0.0.1", false, false, true),
             ("::1", false, false, true),
             ("::ffff:127.0.0.1", false, false, true),
+            ("::127.0.0.1", false, false, true),
+            ("64:ff9b::7f00:1", false, false, true),
             ("169.254.169.254", false, false, false),
             ("::ffff:169.254.169.254", false, false, false),
+            ("::169.254.169.254", false, false, false),
+            ("64:ff9b::a9fe:a9fe", false, false, false),
+            ("fd00:ec2::254", false, false, false),
             ("fe80::1", false, false, false),
             ("0.0.0.0", false, false, false),
             ("::", false, false, false),
-            ("64:ff9b::7f00:1", false, false, false),
+            ("192.0.2.1", false, false, false),
         ] {
             let given = address.parse().unwrap();
-            let seen = [Reach::World, Reach::Private, Reach::Machine].map(|home| allowed(given, home));
+            let mut seen = Vec::new();
+            for home in ["https://93.184.216.34/mcp", "https://10.0.0.1/mcp", "https://127.0.0.1/mcp"] {
+                seen.push(policy_of(&home.parse().unwrap()).await.allows(given));
+            }
             assert_eq!(seen, [world, private, machine], "{address}");
         }
     }

@@ -59,7 +59,7 @@ impl Stage {
 fn browse(url: &str) {
     let url = url.to_owned();
     tokio::spawn(async move {
-        let browser = super::super::outgoing::builder(false).unwrap().build().unwrap();
+        let browser = a2c_net::http_client(a2c_net::tls::without_trust().unwrap()).build().unwrap();
         let page = browser.get(url).send().await.unwrap();
         assert!(page.status().is_success(), "{page:?}");
     });

@@ -1,0 +1,20 @@
+//! Outgoing connections: which addresses they may reach, the TLS of a client, and the HTTP client.
+//!
+//! [`AddressKind`] says what an address is, [`AddressPolicy`] which kinds a caller allows. [`PolicyClient`] is an HTTP
+//! client for URLs that others chose: it judges the URL, every redirect and every address behind a name. [`tls`] and
+//! [`http_client`] are the set-up that all clients have in common.
+//!
+//! This crate knows nothing of MCP, Socket.IO, documents or configuration, and accepts no connections.
+
+mod address;
+mod client;
+mod judge;
+mod lookup;
+mod policy;
+pub mod tls;
+
+pub use address::AddressKind;
+pub use client::{HttpClientError, PolicyClient, USER_AGENT, http_client};
+pub use judge::{UrlRefusal, judge_url, literal_address};
+pub use lookup::{LookupError, lookup};
+pub use policy::AddressPolicy;
