@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2c_link::{DisconnectReason, Ended, JoinError};
+use a2c_link::{DisconnectReason, JoinError, LinkEnded};
 use a2c_protocol::notification::Notification;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -43,7 +43,7 @@ pub enum AgentEvent {
     /// The connection is over for good.
     Closed {
         /// Why no other connection follows.
-        cause: Ended,
+        cause: LinkEnded,
     },
 }
 

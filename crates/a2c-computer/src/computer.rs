@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_dpe::{DpeResolver, ResolutionLimits, Resolutions};
-use a2c_link::{ConnectError, Ended as LinkEnded, Inbox, Incoming, JoinError, Link, LinkOptions, RequestError, Seat};
+use a2c_link::{ConnectError, Inbox, Incoming, JoinError, Link, LinkEnded, LinkOptions, RequestError, Seat};
 use a2c_process::{GuardianError, GuardianProgram, Processes};
 use a2c_protocol::Role;
 use a2c_supervise::ChangeSignal;

@@ -47,7 +47,7 @@ mod tools;
 pub use a2c_dpe as dpe;
 pub use a2c_finder::{desktop, finder};
 pub use a2c_link::{
-    ClientCertificate, ConnectError, Ended as LinkEnded, JoinError, LinkOptions, Reconnect, RequestError, Seat, Secret,
+    ClientCertificate, ConnectError, JoinError, LinkEnded, LinkOptions, Reconnect, RequestError, Seat, Secret,
     TlsFiles, Token, TokenFileError, Transport,
 };
 pub use a2c_process::{GuardianError, GuardianProgram, guard};

@@ -7,8 +7,8 @@ use std::mem;
 use bytes::{Buf as _, Bytes};
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
-use crate::frame::header;
-use crate::packet::{LARGE, Outgoing, Packet};
+use crate::message_assembler::header;
+use crate::packet::{LARGE, OutgoingMessage, QueuedPacket};
 
 /// How many pieces one write takes.
 const SLICES: usize = 16;
@@ -33,16 +33,16 @@ impl Backlog {
         self.bytes == 0
     }
 
-    pub(crate) fn push(&mut self, packet: Packet) {
+    pub(crate) fn push(&mut self, packet: QueuedPacket) {
         match packet {
-            Packet::Message(message) => self.push_message(message),
-            Packet::Attachments(attachments) => attachments.into_iter().for_each(|a| self.push_attachment(a)),
-            Packet::Ping => self.push_frame(OpCode::Data(Data::Text), b"2"),
-            Packet::Close => self.push_frame(OpCode::Data(Data::Text), b"1"),
+            QueuedPacket::Message(message) => self.push_message(message),
+            QueuedPacket::Attachments(attachments) => attachments.into_iter().for_each(|a| self.push_attachment(a)),
+            QueuedPacket::Ping => self.push_frame(OpCode::Data(Data::Text), b"2"),
+            QueuedPacket::Close => self.push_frame(OpCode::Data(Data::Text), b"1"),
         }
     }
 
-    fn push_message(&mut self, message: Outgoing) {
+    fn push_message(&mut self, message: OutgoingMessage) {
         let length = 1 + message.head.len() + message.body.len();
         self.begin(OpCode::Data(Data::Text), length);
         self.copy(b"4");
@@ -157,7 +157,7 @@ mod tests {
         /// Whatever is queued comes out once, in order, however much each write takes, also when more is queued in between.
         #[test]
         fn nothing_is_lost_or_doubled(sizes in proptest::collection::vec(0usize..40_000, 0..20), step in 1usize..20_000) {
-            let message = |size: usize| Packet::Message(Outgoing { head: "2".into(), body: vec![b'x'; size].into(), attachments: vec![] });
+            let message = |size: usize| QueuedPacket::Message(OutgoingMessage { head: "2".into(), body: vec![b'x'; size].into(), attachments: vec![] });
             let mut whole = Backlog::default();
             let mut pieces = Backlog::default();
             let mut got = Vec::new();
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn an_empty_backlog_holds_no_memory() {
         let mut backlog = Backlog::default();
-        backlog.push(Packet::Message(Outgoing::text(vec![b'x'; 100_000])));
-        backlog.push(Packet::Ping);
+        backlog.push(QueuedPacket::Message(OutgoingMessage::text(vec![b'x'; 100_000])));
+        backlog.push(QueuedPacket::Ping);
         drain(&mut backlog, 7);
         assert_eq!((backlog.tail.capacity(), backlog.pieces.capacity()), (0, 0));
     }

@@ -24,12 +24,12 @@ pub(crate) trait Flush: Send + Sync {
 }
 
 /// Sockets that do not take in what they are sent, and are waited for.
-pub(crate) type Slow = Vec<Arc<dyn Flush>>;
+pub(crate) type SlowReceivers = Vec<Arc<dyn Flush>>;
 
 #[derive(Default)]
 struct Batch {
     touched: Vec<Arc<dyn Flush>>,
-    slow: Slow,
+    slow: SlowReceivers,
 }
 
 thread_local! {
@@ -37,8 +37,8 @@ thread_local! {
 }
 
 /// Runs `handle`, then flushes what it queued. Returns whom the sender has to wait for.
-pub(crate) fn run<R>(handle: impl FnOnce() -> R) -> (R, Slow) {
-    let open = Open { outer: BATCH.replace(Some(Batch::default())) };
+pub(crate) fn run<R>(handle: impl FnOnce() -> R) -> (R, SlowReceivers) {
+    let open = OpenBatch { outer: BATCH.replace(Some(Batch::default())) };
     let outcome = handle();
     (outcome, open.end())
 }
@@ -51,16 +51,16 @@ pub(crate) fn flush() {
 
 /// A batch that is being filled. Also a handler that panics leaves the thread as it was, and what it queued is written:
 /// otherwise those sockets would count as seen to, and nobody would see to them.
-struct Open {
+struct OpenBatch {
     outer: Option<Batch>,
 }
 
-impl Open {
-    fn end(self) -> Slow {
+impl OpenBatch {
+    fn end(self) -> SlowReceivers {
         ManuallyDrop::new(self).flush()
     }
 
-    fn flush(&mut self) -> Slow {
+    fn flush(&mut self) -> SlowReceivers {
         let Batch { touched, slow } = BATCH.replace(self.outer.take()).unwrap_or_default();
         let flush = if touched.len() > MANY { Flush::wake } else { Flush::flush };
         touched.iter().for_each(|socket| flush(&**socket));
@@ -68,7 +68,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenBatch {
     fn drop(&mut self) {
         self.flush();
     }

@@ -2,8 +2,8 @@
 
 use bytes::{BufMut as _, Bytes};
 
-use crate::frame::{Assembler, Message, Violation};
-use crate::packet::{self, PacketError, Received};
+use crate::message_assembler::{Message, MessageAssembler, Violation};
+use crate::packet::{self, ClientPacket, ClientPacketError};
 
 /// Reads frames that come in pieces of `step` bytes; says what came of it, which must not depend on the pieces.
 pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
@@ -18,12 +18,12 @@ pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
         }
     }
     // What was read together with the handshake comes first.
-    let mut assembler = Assembler::with(&bytes[..step.min(bytes.len())]);
+    let mut assembler = MessageAssembler::with(&bytes[..step.min(bytes.len())]);
     while let Ok(Some(_)) = assembler.next(max_message) {}
 }
 
 fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Option<Violation>) {
-    let mut assembler = Assembler::default();
+    let mut assembler = MessageAssembler::default();
     let mut messages = Vec::new();
     for piece in bytes.chunks(step.max(1)) {
         match assembler.large(step.max(1)) {
@@ -44,11 +44,11 @@ fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Opt
 /// Takes a polling payload apart: as many packets as there are separators, each of them no longer than it came.
 pub fn payload(bytes: &[u8]) {
     let payload = Bytes::copy_from_slice(bytes);
-    let packets: Vec<Result<Received, PacketError>> = packet::decode_payload(&payload).collect();
+    let packets: Vec<Result<ClientPacket, ClientPacketError>> = packet::decode_payload(&payload).collect();
     assert_eq!(packets.len(), bytes.iter().filter(|byte| **byte == 0x1e).count() + 1);
-    let length = |packet: &Result<Received, PacketError>| match packet {
-        Ok(Received::Text(text)) => text.len(),
-        Ok(Received::Binary(data)) => data.len(),
+    let length = |packet: &Result<ClientPacket, ClientPacketError>| match packet {
+        Ok(ClientPacket::Text(text)) => text.len(),
+        Ok(ClientPacket::Binary(data)) => data.len(),
         _ => 0,
     };
     assert!(packets.iter().map(length).sum::<usize>() <= bytes.len());

@@ -10,8 +10,8 @@ pub(crate) const SIGN_OF_LIFE: u64 = 16 << 10;
 
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beat {
-    /// Ask.
+pub(crate) enum HeartbeatAction {
+    /// Send a ping.
     Ping,
     /// It answered, or may still do so; nothing to do until the next beat.
     Alive,
@@ -25,12 +25,12 @@ pub(crate) struct Heartbeat {
     interval: Duration,
     timeout: Duration,
     next: Instant,
-    asked: Option<Question>,
+    asked: Option<PendingPing>,
 }
 
 /// A question that was put.
 #[derive(Debug, Clone, Copy)]
-struct Question {
+struct PendingPing {
     at: Instant,
     /// How much life there was at that time.
     life: u64,
@@ -55,7 +55,7 @@ impl Heartbeat {
     ///
     /// Who answers is asked again an interval after the last question, so that one that is gone is noticed within interval
     /// and timeout, whichever of them is longer.
-    pub(crate) fn beat(&mut self, now: Instant, life: u64) -> Beat {
+    pub(crate) fn beat(&mut self, now: Instant, life: u64) -> HeartbeatAction {
         let Some(question) = self.asked else { return self.ask(now, life) };
         let again = question.at + self.interval;
         if life.saturating_sub(question.life) >= SIGN_OF_LIFE {
@@ -64,17 +64,17 @@ impl Heartbeat {
             }
             self.asked = None;
             self.next = again;
-            return Beat::Alive;
+            return HeartbeatAction::Alive;
         }
         let deadline = question.at + self.timeout;
         self.next = deadline;
-        if now >= deadline { Beat::Dead } else { Beat::Alive }
+        if now >= deadline { HeartbeatAction::Dead } else { HeartbeatAction::Alive }
     }
 
-    fn ask(&mut self, now: Instant, life: u64) -> Beat {
-        self.asked = Some(Question { at: now, life });
+    fn ask(&mut self, now: Instant, life: u64) -> HeartbeatAction {
+        self.asked = Some(PendingPing { at: now, life });
         self.next = now + self.interval.min(self.timeout);
-        Beat::Ping
+        HeartbeatAction::Ping
     }
 }
 
@@ -89,10 +89,14 @@ mod tests {
         let start = Instant::now();
         let mut heart = Heartbeat::new(start, 5 * SECOND, 5 * SECOND);
         assert_eq!(heart.next(), start + 5 * SECOND);
-        assert_eq!(heart.beat(heart.next(), 0), Beat::Ping);
+        assert_eq!(heart.beat(heart.next(), 0), HeartbeatAction::Ping);
         assert_eq!(heart.next(), start + 10 * SECOND);
-        assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), Beat::Ping, "five seconds after it was asked last");
-        assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), Beat::Dead);
+        assert_eq!(
+            heart.beat(heart.next(), SIGN_OF_LIFE),
+            HeartbeatAction::Ping,
+            "five seconds after it was asked last"
+        );
+        assert_eq!(heart.beat(heart.next(), SIGN_OF_LIFE), HeartbeatAction::Dead);
         assert_eq!(heart.next(), start + 15 * SECOND);
     }
 
@@ -106,9 +110,11 @@ mod tests {
             let dead = loop {
                 let now = heart.next();
                 match heart.beat(now, life) {
-                    Beat::Ping if now < start + 300 * SECOND => (life, last_sign) = (life + SIGN_OF_LIFE, now),
-                    Beat::Ping | Beat::Alive => {}
-                    Beat::Dead => break now,
+                    HeartbeatAction::Ping if now < start + 300 * SECOND => {
+                        (life, last_sign) = (life + SIGN_OF_LIFE, now)
+                    }
+                    HeartbeatAction::Ping | HeartbeatAction::Alive => {}
+                    HeartbeatAction::Dead => break now,
                 }
             };
             assert_eq!(dead - last_sign, (interval + timeout) * SECOND, "{interval} {timeout}");
@@ -119,10 +125,10 @@ mod tests {
     fn a_large_transfer_is_a_sign_of_life_and_a_trickle_is_none() {
         let start = Instant::now();
         let mut heart = Heartbeat::new(start, 25 * SECOND, 20 * SECOND);
-        assert_eq!(heart.beat(heart.next(), 100), Beat::Ping);
-        assert_eq!(heart.beat(heart.next(), 100 + SIGN_OF_LIFE), Beat::Alive);
+        assert_eq!(heart.beat(heart.next(), 100), HeartbeatAction::Ping);
+        assert_eq!(heart.beat(heart.next(), 100 + SIGN_OF_LIFE), HeartbeatAction::Alive);
         assert_eq!(heart.next(), start + 50 * SECOND);
-        assert_eq!(heart.beat(heart.next(), 200 + SIGN_OF_LIFE), Beat::Ping);
-        assert_eq!(heart.beat(heart.next(), 300 + SIGN_OF_LIFE), Beat::Dead);
+        assert_eq!(heart.beat(heart.next(), 200 + SIGN_OF_LIFE), HeartbeatAction::Ping);
+        assert_eq!(heart.beat(heart.next(), 300 + SIGN_OF_LIFE), HeartbeatAction::Dead);
     }
 }

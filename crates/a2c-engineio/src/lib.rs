@@ -8,18 +8,18 @@
 //! What it is not: it knows nothing of Socket.IO or of anything above, speaks neither Engine.IO 3 nor JSONP, and does not
 //! listen: it is given requests by an HTTP server, whose connections should be [`Stream`]s.
 
-mod answer;
 mod backlog;
 mod batch;
-mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 mod heartbeat;
-mod outlet;
+mod memory_pool;
+mod message_assembler;
 mod packet;
 mod polling;
-mod pool;
 mod request;
+mod response_body;
+mod send_queue;
 mod socket;
 mod stream;
 mod websocket;
@@ -38,13 +38,13 @@ use hyper::body::Body;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-pub use answer::Answer;
-use outlet::Outlet;
-pub use packet::Outgoing;
-use pool::{Pool, Share};
-use request::{Ask, BadRequest, Carrier};
+use memory_pool::{MemoryPool, PoolShare};
+pub use packet::OutgoingMessage;
+use request::{BadRequest, EngineRequest, TransportKind};
+pub use response_body::ResponseBody;
+use send_queue::SendQueue;
 pub use socket::Socket;
-use stream::Writer;
+use stream::StreamWriter;
 pub use stream::{Duplex, Stream};
 /// Text that is shared, not copied.
 pub use tungstenite::Utf8Bytes as Text;
@@ -59,11 +59,11 @@ pub struct Config {
     /// What clients are told not to exceed in one message.
     pub max_payload: usize,
     /// The largest message that is read from a client that was not [admitted](Socket::admit).
-    pub stranger_message: usize,
+    pub unadmitted_max_message: usize,
     /// How long such a client may stay.
-    pub stranger_stay: Duration,
+    pub unadmitted_timeout: Duration,
     /// How many bytes may wait for a client before its senders are made to wait or refused. For one that was not
-    /// admitted, no more than `stranger_message`.
+    /// admitted, no more than `unadmitted_max_message`.
     pub max_backlog: usize,
     /// How many bytes of large messages may be held over all sessions, on their way in and again on their way out, before
     /// each of them gets less.
@@ -100,7 +100,7 @@ pub enum CloseReason {
     /// The client gave no sign of life.
     Silent,
     /// The client was not admitted in time.
-    Stranger,
+    NotAdmitted,
     /// The client broke the protocol.
     Protocol,
     /// The client did far more than it may.
@@ -119,7 +119,7 @@ impl std::fmt::Display for CloseReason {
             Self::Left => "left",
             Self::Broken => "connection broke",
             Self::Silent => "no sign of life",
-            Self::Stranger => "did not introduce itself in time",
+            Self::NotAdmitted => "did not introduce itself in time",
             Self::Protocol => "broke the protocol",
             Self::Excessive => "did far more than it may",
             Self::TooLarge => "sent a message over the limit",
@@ -132,16 +132,16 @@ impl std::fmt::Display for CloseReason {
 /// Too much waits for the client already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too much waits for this client already")]
-pub struct Full;
+pub struct QueueFull;
 
 /// The server: all sessions and what is done with them.
 pub struct Engine<H: Handler> {
     handler: H,
     config: Config,
     /// What is read and not complete.
-    inbound: Arc<Pool>,
+    inbound: Arc<MemoryPool>,
     /// What waits to be written.
-    outbound: Arc<Pool>,
+    outbound: Arc<MemoryPool>,
     sessions: Mutex<HashMap<Uuid, Arc<Socket<H::Data>>>>,
     tasks: TaskTracker,
     is_closed: AtomicBool,
@@ -151,7 +151,7 @@ impl<H: Handler> Engine<H> {
     /// An engine without sessions.
     pub fn new(handler: H, config: Config) -> Arc<Self> {
         let (sessions, tasks, is_closed) = (Mutex::default(), TaskTracker::new(), AtomicBool::new(false));
-        let [inbound, outbound] = [(); 2].map(|()| Pool::new(config.max_memory));
+        let [inbound, outbound] = [(); 2].map(|()| MemoryPool::new(config.max_memory));
         Arc::new(Self { handler, config, inbound, outbound, sessions, tasks, is_closed })
     }
 
@@ -166,12 +166,12 @@ impl<H: Handler> Engine<H> {
     }
 
     /// Handles one HTTP request.
-    pub async fn handle<B>(self: &Arc<Self>, request: Request<B>) -> Response<Answer>
+    pub async fn handle<B>(self: &Arc<Self>, request: Request<B>) -> Response<ResponseBody>
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let ask = match Ask::parse(request.method(), request.uri()) {
+        let ask = match EngineRequest::parse(request.method(), request.uri()) {
             Ok(ask) => ask,
             Err(problem) => return problem.response(),
         };
@@ -183,11 +183,11 @@ impl<H: Handler> Engine<H> {
         if session.is_none() && self.is_closed.load(Ordering::Relaxed) {
             return request::respond(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the server is going away\n");
         }
-        match (ask.carrier, session, request.method()) {
-            (Carrier::Websocket, session, &Method::GET) => websocket::accept(self, request, session),
-            (Carrier::Polling, None, &Method::GET) => polling::open(self, &request.into_parts().0),
-            (Carrier::Polling, Some(session), &Method::GET) => polling::get(self, &session).await,
-            (Carrier::Polling, Some(session), &Method::POST) => {
+        match (ask.transport, session, request.method()) {
+            (TransportKind::Websocket, session, &Method::GET) => websocket::accept(self, request, session),
+            (TransportKind::Polling, None, &Method::GET) => polling::open(self, &request.into_parts().0),
+            (TransportKind::Polling, Some(session), &Method::GET) => polling::get(self, &session).await,
+            (TransportKind::Polling, Some(session), &Method::POST) => {
                 polling::post(self, &session, request.into_body()).await
             }
             _ => BadRequest::Method.response(),
@@ -196,7 +196,7 @@ impl<H: Handler> Engine<H> {
 
     /// Ends all sessions and takes no new ones; returns when every goodbye is said.
     pub async fn close(&self) {
-        self.dismiss();
+        self.close_all();
         self.tasks.close();
         self.tasks.wait().await;
     }
@@ -210,7 +210,7 @@ impl<H: Handler> Engine<H> {
     }
 
     /// Like [`Self::close`], without waiting.
-    pub fn dismiss(&self) {
+    pub fn close_all(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
         let all: Vec<_> = self.lock().values().cloned().collect();
         for socket in all {
@@ -218,15 +218,15 @@ impl<H: Handler> Engine<H> {
         }
     }
 
-    fn socket(&self, data: H::Data, outlet: Outlet) -> Socket<H::Data> {
-        Socket::new(data, outlet, Share::of(&self.inbound), &self.config)
+    fn socket(&self, data: H::Data, send_queue: SendQueue) -> Socket<H::Data> {
+        Socket::new(data, send_queue, PoolShare::of(&self.inbound), &self.config)
     }
 
-    fn outlet(&self, writer: Option<Writer>) -> Outlet {
-        let share = Share::of(&self.outbound);
+    fn send_queue(&self, writer: Option<StreamWriter>) -> SendQueue {
+        let share = PoolShare::of(&self.outbound);
         match writer {
-            Some(writer) => Outlet::websocket(writer, share),
-            None => Outlet::polling(share),
+            Some(writer) => SendQueue::websocket(writer, share),
+            None => SendQueue::polling(share),
         }
     }
 
@@ -244,7 +244,7 @@ impl<H: Handler> Engine<H> {
     fn finish(&self, socket: &Arc<Socket<H::Data>>, reason: CloseReason) {
         socket.close(reason);
         if self.lock().remove(&socket.id).is_some() {
-            let reason = socket.outlet().closing().unwrap_or(reason);
+            let reason = socket.send_queue().closing().unwrap_or(reason);
             batch::run(|| self.handler.closed(socket, reason));
         }
     }

@@ -20,7 +20,7 @@ pub(crate) const LARGE: usize = 16 << 10;
 /// A text message in two parts, so that a large body is passed on without being copied, and binary messages that follow
 /// it with nothing in between.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// The beginning of the text.
     pub head: String,
     /// The rest of the text, which is UTF-8.
@@ -29,7 +29,7 @@ pub struct Outgoing {
     pub attachments: Vec<Bytes>,
 }
 
-impl Outgoing {
+impl OutgoingMessage {
     /// A text on its own.
     pub fn text(text: impl Into<Bytes>) -> Self {
         Self { body: text.into(), ..Self::default() }
@@ -53,15 +53,15 @@ impl Outgoing {
 
 /// A packet that waits for a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Packet {
-    Message(Outgoing),
+pub(crate) enum QueuedPacket {
+    Message(OutgoingMessage),
     /// What is left of a message whose beginning is out already.
     Attachments(VecDeque<Bytes>),
     Ping,
     Close,
 }
 
-impl Packet {
+impl QueuedPacket {
     /// The same, to be kept for a while.
     pub(crate) fn detached(mut self) -> Self {
         if let Self::Message(message) = &mut self {
@@ -89,7 +89,7 @@ impl Packet {
 }
 
 /// Takes as many packets off the queue as one payload may hold; always at least one where there is one.
-pub(crate) fn encode_payload(queue: &mut VecDeque<Packet>, max_bytes: usize) -> Vec<u8> {
+pub(crate) fn encode_payload(queue: &mut VecDeque<QueuedPacket>, max_bytes: usize) -> Vec<u8> {
     let mut payload = Vec::new();
     let mut room = MAX_PACKETS;
     while let Some(next) = queue.front() {
@@ -100,7 +100,7 @@ pub(crate) fn encode_payload(queue: &mut VecDeque<Packet>, max_bytes: usize) -> 
         let Some(packet) = queue.pop_front() else { break };
         let rest = encode(&mut payload, packet, &mut room);
         if !rest.is_empty() {
-            queue.push_front(Packet::Attachments(rest));
+            queue.push_front(QueuedPacket::Attachments(rest));
             break;
         }
     }
@@ -108,7 +108,7 @@ pub(crate) fn encode_payload(queue: &mut VecDeque<Packet>, max_bytes: usize) -> 
 }
 
 /// Encodes a packet; returns the attachments for which there is no room.
-fn encode(payload: &mut Vec<u8>, packet: Packet, room: &mut usize) -> VecDeque<Bytes> {
+fn encode(payload: &mut Vec<u8>, packet: QueuedPacket, room: &mut usize) -> VecDeque<Bytes> {
     let mut begin = |payload: &mut Vec<u8>, kind| {
         if *room < MAX_PACKETS {
             payload.push(SEPARATOR as u8);
@@ -118,16 +118,16 @@ fn encode(payload: &mut Vec<u8>, packet: Packet, room: &mut usize) -> VecDeque<B
         *room
     };
     let mut attachments = match packet {
-        Packet::Ping => {
+        QueuedPacket::Ping => {
             begin(payload, b'2');
             return VecDeque::new();
         }
-        Packet::Close => {
+        QueuedPacket::Close => {
             begin(payload, b'1');
             return VecDeque::new();
         }
-        Packet::Attachments(attachments) => attachments,
-        Packet::Message(message) => {
+        QueuedPacket::Attachments(attachments) => attachments,
+        QueuedPacket::Message(message) => {
             begin(payload, b'4');
             payload.extend_from_slice(message.head.as_bytes());
             payload.extend_from_slice(&message.body);
@@ -146,7 +146,7 @@ fn encode(payload: &mut Vec<u8>, packet: Packet, room: &mut usize) -> VecDeque<B
 
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Received {
+pub(crate) enum ClientPacket {
     Text(Utf8Bytes),
     Binary(Bytes),
     Close,
@@ -160,7 +160,7 @@ pub(crate) enum Received {
 
 /// What makes a text not a packet of a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PacketError {
+pub(crate) enum ClientPacketError {
     #[error("an empty packet")]
     Empty,
     #[error("a packet of unknown type")]
@@ -172,23 +172,26 @@ pub(crate) enum PacketError {
 }
 
 /// Reads one packet of text. The type comes off before the text is looked at, so that it is looked at once.
-pub(crate) fn parse(packet: &Bytes) -> Result<Received, PacketError> {
-    match (packet.first().ok_or(PacketError::Empty)?, &packet[1..]) {
-        (b'4', _) => Utf8Bytes::try_from(packet.slice(1..)).map(Received::Text).map_err(|_| PacketError::Utf8),
-        (b'1', _) => Ok(Received::Close),
-        (b'2', b"probe") => Ok(Received::Probe),
-        (b'2' | b'3', _) => Ok(Received::Pong),
-        (b'5', _) => Ok(Received::Upgrade),
-        _ => Err(PacketError::Type),
+pub(crate) fn parse(packet: &Bytes) -> Result<ClientPacket, ClientPacketError> {
+    match (packet.first().ok_or(ClientPacketError::Empty)?, &packet[1..]) {
+        (b'4', _) => {
+            Utf8Bytes::try_from(packet.slice(1..)).map(ClientPacket::Text).map_err(|_| ClientPacketError::Utf8)
+        }
+        (b'1', _) => Ok(ClientPacket::Close),
+        (b'2', b"probe") => Ok(ClientPacket::Probe),
+        (b'2' | b'3', _) => Ok(ClientPacket::Pong),
+        (b'5', _) => Ok(ClientPacket::Upgrade),
+        _ => Err(ClientPacketError::Type),
     }
 }
 
 /// The packets of a polling payload, one after the other.
-pub(crate) fn decode_payload(payload: &Bytes) -> impl Iterator<Item = Result<Received, PacketError>> + '_ {
+pub(crate) fn decode_payload(payload: &Bytes) -> impl Iterator<Item = Result<ClientPacket, ClientPacketError>> + '_ {
     payload.split(|byte| *byte == SEPARATOR as u8).map(|packet| match packet.split_first() {
-        Some((b'b', encoded)) => {
-            STANDARD.decode(encoded).map(|data| Received::Binary(data.into())).map_err(|_| PacketError::Base64)
-        }
+        Some((b'b', encoded)) => STANDARD
+            .decode(encoded)
+            .map(|data| ClientPacket::Binary(data.into()))
+            .map_err(|_| ClientPacketError::Base64),
         _ => parse(&payload.slice_ref(packet)),
     })
 }
@@ -197,14 +200,18 @@ pub(crate) fn decode_payload(payload: &Bytes) -> impl Iterator<Item = Result<Rec
 mod tests {
     use super::*;
 
-    fn message(text: &str, attachments: &[&'static [u8]]) -> Packet {
+    fn message(text: &str, attachments: &[&'static [u8]]) -> QueuedPacket {
         let attachments = attachments.iter().map(|a| Bytes::from_static(a)).collect();
-        Packet::Message(Outgoing { head: text[..1].into(), body: text[1..].to_owned().into(), attachments })
+        QueuedPacket::Message(OutgoingMessage {
+            head: text[..1].into(),
+            body: text[1..].to_owned().into(),
+            attachments,
+        })
     }
 
     #[test]
     fn a_payload_holds_packets_in_order() {
-        let mut queue = VecDeque::from([Packet::Ping, message("2[1]", &[]), message("51-[2]", &[b"\0\xff"])]);
+        let mut queue = VecDeque::from([QueuedPacket::Ping, message("2[1]", &[]), message("51-[2]", &[b"\0\xff"])]);
         assert_eq!(encode_payload(&mut queue, 1 << 20), b"2\x1e42[1]\x1e451-[2]\x1ebAP8=");
         assert!(queue.is_empty());
         assert_eq!(encode_payload(&mut queue, 1 << 20), b"");
@@ -224,8 +231,9 @@ mod tests {
     #[test]
     fn a_message_with_many_attachments_takes_several_payloads() {
         let attachments = vec![Bytes::from_static(b"\0"); 40];
-        let message = Packet::Message(Outgoing { head: "x".into(), attachments, ..Outgoing::default() });
-        let mut queue = VecDeque::from([Packet::Ping, message, Packet::Ping]);
+        let message =
+            QueuedPacket::Message(OutgoingMessage { head: "x".into(), attachments, ..OutgoingMessage::default() });
+        let mut queue = VecDeque::from([QueuedPacket::Ping, message, QueuedPacket::Ping]);
         let payloads: Vec<_> =
             std::iter::from_fn(|| (!queue.is_empty()).then(|| encode_payload(&mut queue, 1 << 20))).collect();
         let sizes: Vec<_> = payloads.iter().map(|payload| payload.split(|b| *b == 0x1e).count()).collect();
@@ -237,13 +245,17 @@ mod tests {
     #[test]
     fn what_waits_does_not_keep_what_it_was_read_with() {
         let read = Bytes::from(vec![b'x'; 64 << 10]);
-        let message = Outgoing { body: read.slice(..10), attachments: vec![read.slice(10..20)], ..Outgoing::default() };
-        let waiting = Packet::Message(message.clone()).detached();
-        assert_eq!(waiting, Packet::Message(message.clone()));
+        let message = OutgoingMessage {
+            body: read.slice(..10),
+            attachments: vec![read.slice(10..20)],
+            ..OutgoingMessage::default()
+        };
+        let waiting = QueuedPacket::Message(message.clone()).detached();
+        assert_eq!(waiting, QueuedPacket::Message(message.clone()));
         drop(message);
         assert!(read.is_unique());
         let mut backlog = crate::backlog::Backlog::default();
-        backlog.push(Packet::Message(Outgoing::text(read.slice(..LARGE - 1))));
+        backlog.push(QueuedPacket::Message(OutgoingMessage::text(read.slice(..LARGE - 1))));
         assert!(read.is_unique());
     }
 
@@ -251,9 +263,10 @@ mod tests {
     fn a_payload_is_taken_apart() {
         let payload = Bytes::from_static(b"3\x1e42[\"a\"]\x1ebAP8=\x1e1\x1e2probe\x1e5");
         let packets: Result<Vec<_>, _> = decode_payload(&payload).collect();
-        let text = Received::Text(Utf8Bytes::from_static("2[\"a\"]"));
-        let binary = Received::Binary(Bytes::from_static(b"\0\xff"));
-        let expected = [Received::Pong, text, binary, Received::Close, Received::Probe, Received::Upgrade];
+        let text = ClientPacket::Text(Utf8Bytes::from_static("2[\"a\"]"));
+        let binary = ClientPacket::Binary(Bytes::from_static(b"\0\xff"));
+        let expected =
+            [ClientPacket::Pong, text, binary, ClientPacket::Close, ClientPacket::Probe, ClientPacket::Upgrade];
         assert_eq!(packets.unwrap(), expected);
     }
 
@@ -263,11 +276,11 @@ mod tests {
             let payload = Bytes::from_static(payload);
             assert_eq!(decode_payload(&payload).last(), Some(Err(expected)), "{payload:?}");
         };
-        check(b"", PacketError::Empty);
-        check(b"42[]\x1e", PacketError::Empty);
-        check(b"9", PacketError::Type);
-        check(b"0{}", PacketError::Type);
-        check(b"4\xff\xfe", PacketError::Utf8);
-        check(b"b***", PacketError::Base64);
+        check(b"", ClientPacketError::Empty);
+        check(b"42[]\x1e", ClientPacketError::Empty);
+        check(b"9", ClientPacketError::Type);
+        check(b"0{}", ClientPacketError::Type);
+        check(b"4\xff\xfe", ClientPacketError::Utf8);
+        check(b"b***", ClientPacketError::Base64);
     }
 }

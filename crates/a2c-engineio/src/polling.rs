@@ -12,11 +12,11 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
-use crate::answer::Answer;
-use crate::heartbeat::{Beat, Heartbeat};
-use crate::outlet::Polled;
-use crate::packet::{self, Packet, Received};
+use crate::heartbeat::{Heartbeat, HeartbeatAction};
+use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::{BadRequest, respond};
+use crate::response_body::ResponseBody;
+use crate::send_queue::PollOutcome;
 use crate::{CloseReason, Engine, Handler, Socket, batch};
 
 /// How long a client may take between two pieces of what it posts.
@@ -28,9 +28,9 @@ const SENT_HOME: Duration = Duration::from_millis(100);
 const TEXT: &str = "text/plain; charset=UTF-8";
 
 /// Begins a session.
-pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Response<Answer> {
+pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Response<ResponseBody> {
     let data = engine.handler.opened(request);
-    let socket = engine.begin(engine.socket(data, engine.outlet(None)));
+    let socket = engine.begin(engine.socket(data, engine.send_queue(None)));
     engine.tasks.spawn(keep(engine.clone(), socket.clone()));
     respond(StatusCode::OK, TEXT, engine.open_packet(&socket, &["websocket"]))
 }
@@ -38,7 +38,7 @@ pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Resp
 /// Keeps a session alive while it is polled: a poll is not always there to do it.
 async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) {
     let begun = Instant::now();
-    let leave_at = begun + engine.config.stranger_stay;
+    let leave_at = begun + engine.config.unadmitted_timeout;
     let mut heart = Heartbeat::new(begun, engine.config.ping_interval, engine.config.ping_timeout);
     loop {
         let due = if socket.is_admitted() { heart.next() } else { heart.next().min(leave_at) };
@@ -47,8 +47,8 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
             () = socket.keeper.notified() => {}
         }
         let (closing, is_websocket) = {
-            let outlet = socket.outlet();
-            (outlet.closing(), outlet.is_websocket())
+            let send_queue = socket.send_queue();
+            (send_queue.closing(), send_queue.is_websocket())
         };
         if is_websocket {
             return;
@@ -58,76 +58,78 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
         }
         let now = Instant::now();
         if !socket.is_admitted() && now >= leave_at {
-            return engine.finish(&socket, CloseReason::Stranger);
+            return engine.finish(&socket, CloseReason::NotAdmitted);
         }
         if now < heart.next() {
             continue;
         }
         match heart.beat(now, socket.life()) {
-            Beat::Alive => {}
-            Beat::Dead => return engine.finish(&socket, CloseReason::Silent),
-            Beat::Ping => {
-                let _ = socket.queue(Packet::Ping, usize::MAX);
+            HeartbeatAction::Alive => {}
+            HeartbeatAction::Dead => return engine.finish(&socket, CloseReason::Silent),
+            HeartbeatAction::Ping => {
+                let _ = socket.queue(QueuedPacket::Ping, usize::MAX);
             }
         }
     }
 }
 
 /// Waits for something to say.
-pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<Answer> {
-    if socket.outlet().begin_poll().is_err() {
+pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<ResponseBody> {
+    if socket.send_queue().begin_poll().is_err() {
         socket.close(CloseReason::Protocol);
         return BadRequest::Request.response();
     }
-    let poll = Poll(socket);
+    let poll = PollGuard(socket);
     let max = engine.config.max_payload;
-    let polled = async |is_brief| poll_fn(|cx| poll.0.outlet().poll_payload(cx, max, is_brief)).await;
+    let polled = async |is_brief| poll_fn(|cx| poll.0.send_queue().poll_payload(cx, max, is_brief)).await;
     let polled = match polled(false).await {
-        Polled::Probed => timeout(SENT_HOME, polled(true)).await.unwrap_or(Polled::Probed),
+        PollOutcome::Probed => timeout(SENT_HOME, polled(true)).await.unwrap_or(PollOutcome::Probed),
         polled => polled,
     };
     match polled {
-        Polled::Payload(payload) => respond(StatusCode::OK, TEXT, payload).map(|answer| answer.read_by(socket.clone())),
-        Polled::Probed => respond(StatusCode::OK, TEXT, "6"),
-        Polled::Over if socket.outlet().is_websocket() => respond(StatusCode::OK, TEXT, "6"),
-        Polled::Over => BadRequest::Request.response(),
+        PollOutcome::Payload(payload) => {
+            respond(StatusCode::OK, TEXT, payload).map(|answer| answer.read_by(socket.clone()))
+        }
+        PollOutcome::Probed => respond(StatusCode::OK, TEXT, "6"),
+        PollOutcome::Over if socket.send_queue().is_websocket() => respond(StatusCode::OK, TEXT, "6"),
+        PollOutcome::Over => BadRequest::Request.response(),
     }
 }
 
 /// A poll in progress; over also when the client goes away in the middle of it.
-struct Poll<'a, D: Send + Sync + 'static>(&'a Socket<D>);
+struct PollGuard<'a, D: Send + Sync + 'static>(&'a Socket<D>);
 
-impl<D: Send + Sync + 'static> Drop for Poll<'_, D> {
+impl<D: Send + Sync + 'static> Drop for PollGuard<'_, D> {
     fn drop(&mut self) {
-        self.0.outlet().end_poll();
+        self.0.send_queue().end_poll();
     }
 }
 
 /// A post in progress; over also when the client goes away in the middle of it.
-struct Post<'a, D: Send + Sync + 'static>(&'a Socket<D>);
+struct PostGuard<'a, D: Send + Sync + 'static>(&'a Socket<D>);
 
-impl<D: Send + Sync + 'static> Drop for Post<'_, D> {
+impl<D: Send + Sync + 'static> Drop for PostGuard<'_, D> {
     fn drop(&mut self) {
         self.0.release(0);
-        self.0.outlet().end_post();
+        self.0.send_queue().end_post();
     }
 }
 
 /// Takes what the client says.
-pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<Answer>
+pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<ResponseBody>
 where
     H: Handler,
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let begun = socket.outlet().begin_post();
+    let begun = socket.send_queue().begin_post();
     if begun.is_err() {
-        if !socket.outlet().is_websocket() {
+        if !socket.send_queue().is_websocket() {
             socket.close(CloseReason::Protocol);
         }
         return BadRequest::Request.response();
     }
-    let post = Post(socket);
+    let post = PostGuard(socket);
     let payload = match read(socket, body).await {
         Ok(payload) => payload,
         Err(reason) => {
@@ -199,11 +201,11 @@ fn take<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, payload: 
         }
         socket.heard();
         match packet {
-            Ok(Received::Text(text)) => engine.handler.text(socket, text),
-            Ok(Received::Binary(data)) => engine.handler.binary(socket, data),
-            Ok(Received::Pong) => {}
-            Ok(Received::Close) => return Err(CloseReason::Left),
-            Ok(Received::Probe | Received::Upgrade) => return Err(CloseReason::Protocol),
+            Ok(ClientPacket::Text(text)) => engine.handler.text(socket, text),
+            Ok(ClientPacket::Binary(data)) => engine.handler.binary(socket, data),
+            Ok(ClientPacket::Pong) => {}
+            Ok(ClientPacket::Close) => return Err(CloseReason::Left),
+            Ok(ClientPacket::Probe | ClientPacket::Upgrade) => return Err(CloseReason::Protocol),
             Err(problem) => {
                 tracing::debug!(%problem, "not a packet");
                 return Err(CloseReason::Protocol);

@@ -4,19 +4,19 @@ use bytes::Bytes;
 use http::{Method, Response, StatusCode, Uri, header};
 use uuid::Uuid;
 
-use crate::answer::Answer;
+use crate::response_body::ResponseBody;
 
 /// What carries a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carrier {
+pub(crate) enum TransportKind {
     Polling,
     Websocket,
 }
 
 /// A request, understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ask {
-    pub(crate) carrier: Carrier,
+pub(crate) struct EngineRequest {
+    pub(crate) transport: TransportKind,
     pub(crate) sid: Option<Uuid>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum BadRequest {
 }
 
 impl BadRequest {
-    pub(crate) fn response(self) -> Response<Answer> {
+    pub(crate) fn response(self) -> Response<ResponseBody> {
         let code = match self {
             Self::Transport => 0,
             Self::UnknownSid => 1,
@@ -49,24 +49,24 @@ impl BadRequest {
     }
 }
 
-pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Answer> {
-    let mut response = Response::new(Answer::new(body.into()));
+pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::new(body.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     response
 }
 
-impl Ask {
+impl EngineRequest {
     pub(crate) fn parse(method: &Method, uri: &Uri) -> Result<Self, BadRequest> {
         let query = uri.query().unwrap_or_default();
         let value = |key: &str| query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
         if value("EIO") != Some("4") {
             return Err(BadRequest::Version);
         }
-        let carrier = match value("transport") {
-            Some("polling") => Carrier::Polling,
-            Some("websocket") => Carrier::Websocket,
+        let transport = match value("transport") {
+            Some("polling") => TransportKind::Polling,
+            Some("websocket") => TransportKind::Websocket,
             _ => return Err(BadRequest::Transport),
         };
         // An id that cannot be one is an id that nobody has.
@@ -74,7 +74,7 @@ impl Ask {
         if sid.is_none() && method != Method::GET {
             return Err(BadRequest::Method);
         }
-        Ok(Self { carrier, sid })
+        Ok(Self { transport, sid })
     }
 }
 
@@ -84,16 +84,20 @@ mod tests {
 
     #[test]
     fn requests_are_understood_or_refused() {
-        let check = |method: Method, query: &str, expected: Result<Ask, BadRequest>| {
+        let check = |method: Method, query: &str, expected: Result<EngineRequest, BadRequest>| {
             let uri = format!("/socket.io/?{query}").parse().unwrap();
-            assert_eq!(Ask::parse(&method, &uri), expected, "{method} {query}");
+            assert_eq!(EngineRequest::parse(&method, &uri), expected, "{method} {query}");
         };
         let id = Uuid::from_u128(7);
         let sid = id.simple();
-        let (polling, websocket) = (Carrier::Polling, Carrier::Websocket);
-        check(Method::GET, "EIO=4&transport=polling", Ok(Ask { carrier: polling, sid: None }));
-        check(Method::GET, "transport=websocket&x=1&EIO=4", Ok(Ask { carrier: websocket, sid: None }));
-        check(Method::POST, &format!("EIO=4&transport=polling&sid={sid}"), Ok(Ask { carrier: polling, sid: Some(id) }));
+        let (polling, websocket) = (TransportKind::Polling, TransportKind::Websocket);
+        check(Method::GET, "EIO=4&transport=polling", Ok(EngineRequest { transport: polling, sid: None }));
+        check(Method::GET, "transport=websocket&x=1&EIO=4", Ok(EngineRequest { transport: websocket, sid: None }));
+        check(
+            Method::POST,
+            &format!("EIO=4&transport=polling&sid={sid}"),
+            Ok(EngineRequest { transport: polling, sid: Some(id) }),
+        );
         check(Method::POST, "EIO=4&transport=polling", Err(BadRequest::Method));
         check(Method::GET, "EIO=4&transport=polling&sid=nobody", Err(BadRequest::UnknownSid));
         check(Method::GET, "EIO=4&transport=carrier-pigeon", Err(BadRequest::Transport));

@@ -7,13 +7,13 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::answer::Reads;
 use crate::batch::{self, Flush};
 use crate::heartbeat::SIGN_OF_LIFE;
-use crate::outlet::{Drained, Outlet, Queued, wake};
-use crate::packet::{Outgoing, Packet};
-use crate::pool::Share;
-use crate::{CloseReason, Config, Full};
+use crate::memory_pool::PoolShare;
+use crate::packet::{OutgoingMessage, QueuedPacket};
+use crate::response_body::ReadProgress;
+use crate::send_queue::{Drained, Queued, SendQueue, wake};
+use crate::{CloseReason, Config, QueueFull};
 
 /// How many times the length at which senders wait a queue may get before its session is ended.
 const HARD: usize = 4;
@@ -23,16 +23,16 @@ pub struct Socket<D> {
     pub(crate) id: Uuid,
     /// What the handler keeps with it.
     pub data: D,
-    outlet: Mutex<Outlet>,
+    send_queue: Mutex<SendQueue>,
     /// Grows with every sign of life, see [`SIGN_OF_LIFE`].
     life: AtomicU64,
     /// The largest message that is read from it.
     max_message: AtomicUsize,
     is_admitted: AtomicBool,
-    /// The same as in the outlet, to be seen without its lock.
+    /// The same as in the send_queue, to be seen without its lock.
     is_closing: AtomicBool,
     max_backlog: usize,
-    inbound: Share,
+    inbound: PoolShare,
     /// What of it is being read, and what the handler gathers.
     reading: AtomicUsize,
     gathering: AtomicUsize,
@@ -41,13 +41,13 @@ pub struct Socket<D> {
 }
 
 impl<D: Send + Sync + 'static> Socket<D> {
-    pub(crate) fn new(data: D, outlet: Outlet, inbound: Share, config: &Config) -> Self {
+    pub(crate) fn new(data: D, send_queue: SendQueue, inbound: PoolShare, config: &Config) -> Self {
         Self {
             id: Uuid::new_v4(),
             data,
-            outlet: Mutex::new(outlet),
+            send_queue: Mutex::new(send_queue),
             life: AtomicU64::new(0),
-            max_message: AtomicUsize::new(config.stranger_message),
+            max_message: AtomicUsize::new(config.unadmitted_max_message),
             is_admitted: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             max_backlog: config.max_backlog,
@@ -65,24 +65,24 @@ impl<D: Send + Sync + 'static> Socket<D> {
     }
 
     /// Queues a message unless too much waits already.
-    pub fn try_send(self: &Arc<Self>, message: Outgoing) -> Result<(), Full> {
-        let limit = self.outlet().shrunk(self.max_backlog());
-        self.queue(Packet::Message(message), limit)
+    pub fn try_send(self: &Arc<Self>, message: OutgoingMessage) -> Result<(), QueueFull> {
+        let limit = self.send_queue().shrunk(self.max_backlog());
+        self.queue(QueuedPacket::Message(message), limit)
     }
 
     /// Queues a message that must not be lost: where far too much waits, the session ends, so that the client knows.
-    pub fn send(self: &Arc<Self>, message: Outgoing) {
-        if self.queue(Packet::Message(message), self.max_backlog().saturating_mul(HARD)) == Err(Full) {
+    pub fn send(self: &Arc<Self>, message: OutgoingMessage) {
+        if self.queue(QueuedPacket::Message(message), self.max_backlog().saturating_mul(HARD)) == Err(QueueFull) {
             self.close(CloseReason::Slow);
         }
     }
 
     /// Like [`Self::send`], and whoever's message is being handled is read on only when this queue is short again.
-    pub fn send_and_wait(self: &Arc<Self>, message: Outgoing) {
+    pub fn send_and_wait(self: &Arc<Self>, message: OutgoingMessage) {
         self.send(message);
-        let outlet = self.outlet();
-        if outlet.len() > outlet.shrunk(self.max_backlog()) {
-            drop(outlet);
+        let send_queue = self.send_queue();
+        if send_queue.len() > send_queue.shrunk(self.max_backlog()) {
+            drop(send_queue);
             batch::wait_for(self.clone());
         }
     }
@@ -90,12 +90,12 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// Ends the session; the handler is told once, soon.
     pub fn close(&self, reason: CloseReason) {
         let owner = {
-            let mut outlet = self.outlet();
-            if !outlet.close(reason) {
+            let mut send_queue = self.send_queue();
+            if !send_queue.close(reason) {
                 return;
             }
             self.is_closing.store(true, Ordering::Relaxed);
-            outlet.owner()
+            send_queue.owner()
         };
         wake(owner);
         self.keeper.notify_one();
@@ -137,12 +137,12 @@ impl<D: Send + Sync + 'static> Socket<D> {
 
     /// How many bytes wait for the client.
     pub fn waiting(&self) -> usize {
-        self.outlet().len()
+        self.send_queue().len()
     }
 
     /// Whether nothing waits for the client; otherwise `waker` is woken when that changes.
     pub(crate) fn is_drained(&self, waker: &Waker) -> bool {
-        self.outlet().wait_below(0, waker)
+        self.send_queue().wait_below(0, waker)
     }
 
     /// Whether the session is over or about to be.
@@ -150,11 +150,11 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.is_closing.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn queue(self: &Arc<Self>, packet: Packet, limit: usize) -> Result<(), Full> {
+    pub(crate) fn queue(self: &Arc<Self>, packet: QueuedPacket, limit: usize) -> Result<(), QueueFull> {
         let (queued, owner) = {
-            let mut outlet = self.outlet();
-            let queued = outlet.queue(packet, limit)?;
-            (queued, if queued == Queued::ForOwner { outlet.owner() } else { None })
+            let mut send_queue = self.send_queue();
+            let queued = send_queue.queue(packet, limit)?;
+            (queued, if queued == Queued::ForOwner { send_queue.owner() } else { None })
         };
         match queued {
             Queued::ForOwner => {
@@ -166,9 +166,9 @@ impl<D: Send + Sync + 'static> Socket<D> {
         Ok(())
     }
 
-    pub(crate) fn outlet(&self) -> MutexGuard<'_, Outlet> {
+    pub(crate) fn send_queue(&self) -> MutexGuard<'_, SendQueue> {
         // Whatever panicked, a queue is consistent between its methods.
-        self.outlet.lock().unwrap_or_else(PoisonError::into_inner)
+        self.send_queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn max_message(&self) -> usize {
@@ -199,7 +199,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
     }
 }
 
-impl<D: Send + Sync + 'static> Reads for Socket<D> {
+impl<D: Send + Sync + 'static> ReadProgress for Socket<D> {
     fn took(&self, bytes: u64) {
         self.moved(bytes);
     }
@@ -208,13 +208,13 @@ impl<D: Send + Sync + 'static> Reads for Socket<D> {
 impl<D: Send + Sync + 'static> Flush for Socket<D> {
     fn flush(&self) {
         let owner = {
-            let mut outlet = self.outlet();
-            match outlet.flush() {
+            let mut send_queue = self.send_queue();
+            match send_queue.flush() {
                 Drained::Empty => None,
-                Drained::Blocked => outlet.owner(),
+                Drained::Blocked => send_queue.owner(),
                 Drained::Broken(e) => {
                     tracing::debug!(error = %e, "cannot write");
-                    drop(outlet);
+                    drop(send_queue);
                     return self.close(CloseReason::Broken);
                 }
             }
@@ -223,11 +223,11 @@ impl<D: Send + Sync + 'static> Flush for Socket<D> {
     }
 
     fn wake(&self) {
-        let owner = self.outlet().owner();
+        let owner = self.send_queue().owner();
         wake(owner);
     }
 
     fn is_short(&self, waker: &Waker) -> bool {
-        self.outlet().wait_below(self.max_backlog() / 2, waker)
+        self.send_queue().wait_below(self.max_backlog() / 2, waker)
     }
 }

@@ -27,33 +27,33 @@ impl Stream {
         Self::Other(Box::new(stream))
     }
 
-    pub(crate) fn split(self) -> (Reader, Writer) {
+    pub(crate) fn split(self) -> (StreamReader, StreamWriter) {
         match self {
             Self::Tcp(stream) => {
                 let (read, write) = stream.into_split();
-                (Reader::Tcp(read), Writer::Tcp(write))
+                (StreamReader::Tcp(read), StreamWriter::Tcp(write))
             }
             Self::Other(stream) => {
                 let (read, write) = tokio::io::split(stream);
-                (Reader::Other(read), Writer::Other(write))
+                (StreamReader::Other(read), StreamWriter::Other(write))
             }
         }
     }
 }
 
 /// What is read from.
-pub(crate) enum Reader {
+pub(crate) enum StreamReader {
     Tcp(OwnedReadHalf),
     Other(tokio::io::ReadHalf<Box<dyn Duplex>>),
 }
 
 /// What is written to.
-pub(crate) enum Writer {
+pub(crate) enum StreamWriter {
     Tcp(OwnedWriteHalf),
     Other(tokio::io::WriteHalf<Box<dyn Duplex>>),
 }
 
-impl AsyncRead for Reader {
+impl AsyncRead for StreamReader {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_read(cx, buffer),
@@ -62,7 +62,7 @@ impl AsyncRead for Reader {
     }
 }
 
-impl Writer {
+impl StreamWriter {
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         match self {
             Self::Tcp(half) => Pin::new(half).poll_write_vectored(cx, slices),

@@ -17,15 +17,15 @@ use tokio::time::{Instant, Sleep, timeout};
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
-use crate::answer::Answer;
 use crate::backlog::Backlog;
-use crate::batch::{self, Slow};
-use crate::frame::{Assembler, Message};
-use crate::heartbeat::{Beat, Heartbeat};
-use crate::outlet::{poll_send, wake};
-use crate::packet::{self, Packet, Received};
+use crate::batch::{self, SlowReceivers};
+use crate::heartbeat::{Heartbeat, HeartbeatAction};
+use crate::message_assembler::{Message, MessageAssembler};
+use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::BadRequest;
-use crate::stream::{Reader, Stream, Writer};
+use crate::response_body::ResponseBody;
+use crate::send_queue::{poll_send, wake};
+use crate::stream::{Stream, StreamReader, StreamWriter};
 use crate::{CloseReason, Engine, Handler, Socket};
 
 /// How much is read at once.
@@ -55,7 +55,7 @@ pub(crate) fn accept<H, B>(
     engine: &Arc<Engine<H>>,
     mut request: Request<B>,
     session: Option<Arc<Socket<H::Data>>>,
-) -> Response<Answer>
+) -> Response<ResponseBody>
 where
     H: Handler,
     B: Body + Send + 'static,
@@ -83,24 +83,24 @@ where
             Err(upgraded) => (Stream::other(TokioIo::new(upgraded)), Bytes::new()),
         };
         let (reader, writer) = stream.split();
-        let inlet = Inlet { reader, assembler: Assembler::with(&early) };
+        let frames = FrameReader { reader, assembler: MessageAssembler::with(&early) };
         match session {
-            Some(socket) => take_over(engine, socket, inlet, writer).await,
+            Some(socket) => take_over(engine, socket, frames, writer).await,
             None => {
                 let data = engine.handler.opened(&parts);
                 // What is not needed any more is not held for as long as the session lasts.
                 parts.headers.clear();
                 drop(parts);
-                let socket = engine.socket(data, engine.outlet(Some(writer)));
+                let socket = engine.socket(data, engine.send_queue(Some(writer)));
                 let open = engine.open_packet(&socket, &[]);
-                socket.outlet().control(|backlog| backlog.push_frame(OpCode::Data(Data::Text), open.as_bytes()));
+                socket.send_queue().control(|backlog| backlog.push_frame(OpCode::Data(Data::Text), open.as_bytes()));
                 let socket = engine.begin(socket);
-                Line::new(engine, socket, inlet).run().await;
+                WebsocketSession::new(engine, socket, frames).run().await;
             }
         }
     });
 
-    let mut response = Response::new(Answer::new(Bytes::new()));
+    let mut response = Response::new(ResponseBody::new(Bytes::new()));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
@@ -113,48 +113,48 @@ where
 async fn take_over<H: Handler>(
     engine: Arc<Engine<H>>,
     socket: Arc<Socket<H::Data>>,
-    mut inlet: Inlet,
-    mut writer: Writer,
+    mut frames: FrameReader,
+    mut writer: StreamWriter,
 ) {
-    if socket.outlet().probe().is_err() {
+    if socket.send_queue().probe().is_err() {
         return;
     }
     let handshake = async {
-        if inlet.packet(&socket).await? != Received::Probe {
+        if frames.packet(&socket).await? != ClientPacket::Probe {
             return None;
         }
-        let waiting = socket.outlet().probe_heard();
+        let waiting = socket.send_queue().probe_heard();
         wake(waiting);
         let mut answer = Backlog::default();
         answer.push_frame(OpCode::Data(Data::Text), b"3probe");
         poll_fn(|cx| poll_send(&mut writer, &mut answer, cx)).await.ok()?;
-        (inlet.packet(&socket).await? == Received::Upgrade).then_some(())
+        (frames.packet(&socket).await? == ClientPacket::Upgrade).then_some(())
     };
     let outcome = tokio::select! {
         outcome = timeout(TAKE_OVER, handshake) => outcome.ok().flatten(),
-        () = poll_fn(|cx| socket.outlet().poll_closing(cx)) => None,
+        () = poll_fn(|cx| socket.send_queue().poll_closing(cx)) => None,
     };
     if outcome.is_none() {
         tracing::debug!("a websocket did not take over from polling");
-        return socket.outlet().forget_probe();
+        return socket.send_queue().forget_probe();
     }
-    let upgraded = socket.outlet().upgrade(writer);
+    let upgraded = socket.send_queue().upgrade(writer);
     let Ok(waiting) = upgraded else { return socket.close(CloseReason::Protocol) };
     wake(waiting);
     socket.keeper.notify_one();
-    let mut line = Line::new(engine, socket, inlet);
+    let mut session = WebsocketSession::new(engine, socket, frames);
     // A client counts from the last ping it saw, whichever way that came.
-    line.heart.ask_at(Instant::now());
-    line.run().await;
+    session.heart.ask_at(Instant::now());
+    session.run().await;
 }
 
 /// What comes in on a websocket.
-struct Inlet {
-    reader: Reader,
-    assembler: Assembler,
+struct FrameReader {
+    reader: StreamReader,
+    assembler: MessageAssembler,
 }
 
-impl Inlet {
+impl FrameReader {
     /// Reads what there is; nothing means the end.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if let Some(room) = self.assembler.large(CHUNK) {
@@ -169,7 +169,7 @@ impl Inlet {
     }
 
     /// One packet, before the session is on this websocket.
-    async fn packet<D: Send + Sync + 'static>(&mut self, socket: &Socket<D>) -> Option<Received> {
+    async fn packet<D: Send + Sync + 'static>(&mut self, socket: &Socket<D>) -> Option<ClientPacket> {
         loop {
             match self.assembler.next(socket.max_message()).ok()? {
                 Some(Message::Text(text)) => return packet::parse(&text).ok(),
@@ -186,32 +186,32 @@ impl Inlet {
 }
 
 /// A session on its websocket.
-struct Line<H: Handler> {
+struct WebsocketSession<H: Handler> {
     engine: Arc<Engine<H>>,
     socket: Arc<Socket<H::Data>>,
-    inlet: Inlet,
+    frames: FrameReader,
     heart: Heartbeat,
     /// When a client that is not admitted has to go.
     leave_at: Instant,
     /// Those who have to take in what this client sent them before more of it is read.
-    slow: Slow,
+    slow: SlowReceivers,
     /// It is not read from, because of them or because memory is short.
     is_kept_waiting: bool,
 }
 
-/// What happens next on a line.
-enum Step {
+/// What happens next on a session.
+enum NextStep {
     Read,
-    Beat,
+    HeartbeatAction,
     End(CloseReason),
 }
 
-impl<H: Handler> Line<H> {
-    fn new(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>, inlet: Inlet) -> Self {
+impl<H: Handler> WebsocketSession<H> {
+    fn new(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>, frames: FrameReader) -> Self {
         let now = Instant::now();
         let heart = Heartbeat::new(now, engine.config.ping_interval, engine.config.ping_timeout);
-        let leave_at = now + engine.config.stranger_stay;
-        Self { engine, socket, inlet, heart, leave_at, slow: Slow::new(), is_kept_waiting: false }
+        let leave_at = now + engine.config.unadmitted_timeout;
+        Self { engine, socket, frames, heart, leave_at, slow: SlowReceivers::new(), is_kept_waiting: false }
     }
 
     async fn run(mut self) {
@@ -221,13 +221,13 @@ impl<H: Handler> Line<H> {
         };
         self.engine.finish(&self.socket, reason);
         if reason != CloseReason::Broken {
-            self.socket.outlet().control(|backlog| {
+            self.socket.send_queue().control(|backlog| {
                 if reason != CloseReason::Left {
-                    backlog.push(Packet::Close);
+                    backlog.push(QueuedPacket::Close);
                 }
                 backlog.push_close(code);
             });
-            let _ = timeout(FAREWELL, poll_fn(|cx| self.socket.outlet().poll_finish(cx))).await;
+            let _ = timeout(FAREWELL, poll_fn(|cx| self.socket.send_queue().poll_finish(cx))).await;
         }
     }
 
@@ -238,7 +238,7 @@ impl<H: Handler> Line<H> {
         self.take()?;
         loop {
             match poll_fn(|cx| self.poll_step(cx, timer.as_mut())).await {
-                Step::Read => {
+                NextStep::Read => {
                     // Here too: the timer has no turn while there is something to read.
                     if !self.socket.is_admitted() {
                         self.check_stay(Instant::now())?;
@@ -247,11 +247,11 @@ impl<H: Handler> Line<H> {
                         tokio::task::yield_now().await;
                     }
                 }
-                Step::Beat => {
+                NextStep::Beat => {
                     self.beat()?;
                     timer.as_mut().reset(self.due());
                 }
-                Step::End(reason) => return Err((reason, 1000)),
+                NextStep::End(reason) => return Err((reason, 1000)),
             }
         }
     }
@@ -260,33 +260,33 @@ impl<H: Handler> Line<H> {
         if self.socket.is_admitted() { self.heart.next() } else { self.heart.next().min(self.leave_at) }
     }
 
-    fn poll_step(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<Step> {
+    fn poll_step(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<NextStep> {
         {
-            let mut outlet = self.socket.outlet();
-            if let Some(reason) = outlet.closing() {
-                return Poll::Ready(Step::End(reason));
+            let mut send_queue = self.socket.send_queue();
+            if let Some(reason) = send_queue.closing() {
+                return Poll::Ready(NextStep::End(reason));
             }
-            match outlet.poll_drain(cx) {
+            match send_queue.poll_drain(cx) {
                 Ok(taken) => self.socket.moved(taken),
-                Err(_) => return Poll::Ready(Step::End(CloseReason::Broken)),
+                Err(_) => return Poll::Ready(NextStep::End(CloseReason::Broken)),
             }
-            outlet.set_owner(cx.waker());
+            send_queue.set_owner(cx.waker());
         }
         // Before anything is read: a client that never stops sending must not escape it.
         if timer.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Step::Beat);
+            return Poll::Ready(NextStep::Beat);
         }
         self.slow.retain(|socket| !socket.is_short(cx.waker()));
-        let wanted = self.inlet.assembler.wanted(self.socket.max_message());
+        let wanted = self.frames.assembler.wanted(self.socket.max_message());
         let has_room = self.slow.is_empty() && self.socket.poll_reserve(wanted, cx).is_ready();
         // Whoever holds what others wait for gets no more time than anybody else.
         self.is_kept_waiting = !self.slow.is_empty() || (!has_room && self.socket.holds_nothing());
-        if has_room && let Poll::Ready(read) = self.inlet.poll_read(cx) {
+        if has_room && let Poll::Ready(read) = self.frames.poll_read(cx) {
             return Poll::Ready(match read {
-                Ok(0) | Err(_) => Step::End(CloseReason::Broken),
+                Ok(0) | Err(_) => NextStep::End(CloseReason::Broken),
                 Ok(n) => {
                     self.socket.moved(n as u64);
-                    Step::Read
+                    NextStep::Read
                 }
             });
         }
@@ -295,7 +295,7 @@ impl<H: Handler> Line<H> {
 
     /// Handles every message that is complete; says how many.
     fn take(&mut self) -> Result<usize, (CloseReason, u16)> {
-        let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.inlet.assembler);
+        let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.frames.assembler);
         let (outcome, slow) = batch::run(|| {
             let (mut count, mut enough) = (0, FIRST_FEW);
             while !socket.is_closed() {
@@ -316,14 +316,14 @@ impl<H: Handler> Line<H> {
             Ok(count)
         });
         self.slow = slow;
-        self.socket.release(self.inlet.assembler.wanted(self.socket.max_message()));
+        self.socket.release(self.frames.assembler.wanted(self.socket.max_message()));
         outcome
     }
 
     /// A client that is not admitted has to go in time.
     fn check_stay(&self, now: Instant) -> Result<(), (CloseReason, u16)> {
         if !self.socket.is_admitted() && now >= self.leave_at {
-            return Err((CloseReason::Stranger, 1000));
+            return Err((CloseReason::NotAdmitted, 1000));
         }
         Ok(())
     }
@@ -339,19 +339,19 @@ impl<H: Handler> Line<H> {
             self.socket.heard();
         }
         match self.heart.beat(now, self.socket.life()) {
-            Beat::Alive => {}
-            Beat::Dead => return Err((CloseReason::Silent, 1000)),
-            Beat::Ping => self.socket.outlet().control(|backlog| backlog.push(Packet::Ping)),
+            HeartbeatAction::Alive => {}
+            HeartbeatAction::Dead => return Err((CloseReason::Silent, 1000)),
+            HeartbeatAction::Ping => self.socket.send_queue().control(|backlog| backlog.push(QueuedPacket::Ping)),
         }
         Ok(())
     }
 }
 
-impl<H: Handler> Drop for Line<H> {
+impl<H: Handler> Drop for WebsocketSession<H> {
     fn drop(&mut self) {
         // Also when a handler panicked: a session never outlives its task.
         self.engine.finish(&self.socket, CloseReason::Broken);
-        self.socket.outlet().gone();
+        self.socket.send_queue().gone();
     }
 }
 
@@ -359,10 +359,12 @@ fn handle<H: Handler>(handler: &H, socket: &Arc<Socket<H::Data>>, message: Messa
     socket.heard();
     match message {
         Message::Text(text) => match packet::parse(&text) {
-            Ok(Received::Text(text)) => handler.text(socket, text),
-            Ok(Received::Pong) => {}
-            Ok(Received::Close) => return Err((CloseReason::Left, 1000)),
-            Ok(Received::Binary(_) | Received::Probe | Received::Upgrade) => return Err((CloseReason::Protocol, 1002)),
+            Ok(ClientPacket::Text(text)) => handler.text(socket, text),
+            Ok(ClientPacket::Pong) => {}
+            Ok(ClientPacket::Close) => return Err((CloseReason::Left, 1000)),
+            Ok(ClientPacket::Binary(_) | ClientPacket::Probe | ClientPacket::Upgrade) => {
+                return Err((CloseReason::Protocol, 1002));
+            }
             Err(problem) => {
                 tracing::debug!(%problem, "not a packet");
                 return Err((CloseReason::Protocol, 1007));
@@ -370,11 +372,11 @@ fn handle<H: Handler>(handler: &H, socket: &Arc<Socket<H::Data>>, message: Messa
         },
         Message::Binary(data) => handler.binary(socket, data),
         Message::Ping(payload) => {
-            let (max, mut outlet) = (socket.max_backlog(), socket.outlet());
+            let (max, mut send_queue) = (socket.max_backlog(), socket.send_queue());
             // Not every ping has to be answered, and whoever does not read the answers gets no more of them.
-            if outlet.len() <= max {
+            if send_queue.len() <= max {
                 // Written by the task itself, which is the one that runs this.
-                outlet.control(|backlog| backlog.push_frame(OpCode::Control(Control::Pong), &payload));
+                send_queue.control(|backlog| backlog.push_frame(OpCode::Control(Control::Pong), &payload));
             }
         }
         Message::Pong => {}

@@ -29,12 +29,12 @@ pub mod auth;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
-mod ledger;
 mod limits;
 pub mod metrics;
 mod office;
 mod route;
 mod switchboard;
+mod telemetry;
 mod tls;
 pub mod trace;
 mod wire;
@@ -50,17 +50,17 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use audit::{AuditConfig, AuditLog};
-use auth::{Anybody, ApiKey, Authenticate};
-use ledger::Ledger;
-use limits::guests::Guests;
-pub use limits::{Limits, Rate};
+use auth::{ApiKey, Authenticate, OpenAccess};
+use limits::address_limits::AddressLimits;
+pub use limits::{HubLimits, Rate};
 use switchboard::Switchboard;
-use tls::Tls;
+use telemetry::Telemetry;
+use tls::ServerTls;
 pub use tls::{TlsCheck, TlsConfig, TlsError};
 use tokio_util::task::TaskTracker;
 pub use trace::OtlpConfig;
 use trace::Tracer;
-use wire::Wire;
+use wire::SocketIoHandler;
 
 /// How often calls are checked for having run out of time.
 const TICK: Duration = Duration::from_millis(250);
@@ -91,7 +91,7 @@ pub struct HubConfig {
     /// How long a shutdown waits for calls in flight.
     pub drain: Duration,
     /// What is taken from a stranger at most.
-    pub limits: Limits,
+    pub limits: HubLimits,
     /// Write down who did what.
     pub audit: Option<AuditConfig>,
     /// Send spans of routed requests to a collector.
@@ -103,7 +103,7 @@ impl HubConfig {
     pub fn on(listen: SocketAddr) -> Self {
         Self {
             listen,
-            auth: Arc::new(Anybody),
+            auth: Arc::new(OpenAccess),
             admin: None,
             tls: None,
             allowed_hosts: Vec::new(),
@@ -111,7 +111,7 @@ impl HubConfig {
             ping_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(10),
-            limits: if listen.ip().is_loopback() { Limits::local() } else { Limits::public() },
+            limits: if listen.ip().is_loopback() { HubLimits::local() } else { HubLimits::public() },
             audit: None,
             traces: None,
         }
@@ -121,10 +121,10 @@ impl HubConfig {
 /// A hub that runs until it is shut down or dropped.
 pub struct Hub {
     address: SocketAddr,
-    engine: Arc<Engine<Wire>>,
+    engine: Arc<Engine<SocketIoHandler>>,
     switchboard: Arc<Switchboard>,
-    ledger: Arc<Ledger>,
-    tls: Option<Tls>,
+    telemetry: Arc<Telemetry>,
+    tls: Option<ServerTls>,
     stop: CancellationToken,
     drain: Duration,
     /// Connections that speak HTTP.
@@ -135,7 +135,7 @@ pub struct Hub {
 
 /// The hub could not start.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum HubStartError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -149,10 +149,10 @@ pub enum StartError {
     Tls(#[from] TlsError),
     /// The audit log cannot be written.
     #[error("cannot open the audit log: {0}")]
-    Audit(#[from] audit::OpenError),
+    Audit(#[from] audit::AuditOpenError),
     /// Spans cannot be sent.
     #[error("cannot send traces: {0}")]
-    Traces(#[from] trace::StartError),
+    Traces(#[from] trace::TraceStartError),
     /// Beyond loopback, somebody has to be kept out.
     #[error("refusing to listen on {address} without authentication: set a token, or listen on a loopback address")]
     Open {
@@ -163,53 +163,53 @@ pub enum StartError {
 
 impl Hub {
     /// Starts to listen; once this returns, clients can connect.
-    pub async fn start(config: HubConfig) -> Result<Self, StartError> {
+    pub async fn start(config: HubConfig) -> Result<Self, HubStartError> {
         if config.auth.is_open() && !config.listen.ip().is_loopback() {
-            return Err(StartError::Open { address: config.listen });
+            return Err(HubStartError::Open { address: config.listen });
         }
-        let failed = |source| StartError::Listen { address: config.listen, source };
+        let failed = |source| HubStartError::Listen { address: config.listen, source };
         let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
 
-        let tls = config.tls.as_ref().map(Tls::load).transpose()?;
-        let ledger = Arc::new(Ledger {
+        let tls = config.tls.as_ref().map(ServerTls::load).transpose()?;
+        let telemetry = Arc::new(Telemetry {
             metrics: metrics::Metrics::default(),
             audit: config.audit.as_ref().map(AuditLog::open).transpose()?,
             tracer: config.traces.clone().map(Tracer::start).transpose()?,
         });
-        let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout, ledger.clone()));
-        let guests = Guests::new(&config.limits);
+        let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout, telemetry.clone()));
+        let address_limits = AddressLimits::new(&config.limits);
         let stop = CancellationToken::new();
-        let wire = Wire {
+        let wire = SocketIoHandler {
             switchboard: switchboard.clone(),
             limits: config.limits,
             auth: config.auth.clone(),
-            guests: guests.clone(),
+            address_limits: address_limits.clone(),
             stop: stop.clone(),
         };
         let engine = Engine::new(wire, engine_config(&config));
-        let door = http::Door {
+        let handshake = http::HandshakePolicy {
             on_loopback: address.ip().is_loopback(),
             allowed_hosts: config.allowed_hosts.clone(),
-            guests: guests.clone(),
+            address_limits: address_limits.clone(),
             switchboard: switchboard.clone(),
         };
-        let router = http::router(&engine, door, config.admin.clone());
+        let router = http::router(&engine, handshake, config.admin.clone());
         let tasks = TaskTracker::new();
-        let listener = http::listener::Listener {
+        let listener = http::listener::HttpListener {
             tcp: listener,
             tls: tls.clone(),
-            guests: guests.clone(),
-            ledger: ledger.clone(),
+            address_limits: address_limits.clone(),
+            telemetry: telemetry.clone(),
             patience: config.ping_interval + config.ping_timeout,
             stop: stop.clone(),
             tasks: tasks.clone(),
         };
         let mut background =
-            vec![tokio::spawn(listener.serve(router)), tokio::spawn(tick(switchboard.clone(), guests))];
+            vec![tokio::spawn(listener.serve(router)), tokio::spawn(tick(switchboard.clone(), address_limits))];
         background.extend(tls.as_ref().map(|tls| tokio::spawn(tls.watch())));
-        ledger.hub(audit::Event::HubStarted);
-        Ok(Self { address, engine, switchboard, ledger, tls, stop, drain: config.drain, tasks, background })
+        telemetry.hub_event(audit::AuditEvent::HubStarted);
+        Ok(Self { address, engine, switchboard, telemetry, tls, stop, drain: config.drain, tasks, background })
     }
 
     /// Where the hub listens; the real port where 0 was asked for.
@@ -234,12 +234,12 @@ impl Hub {
 
     /// Reads the TLS files again, for connections to come.
     pub fn reload(&self) -> Result<(), TlsError> {
-        self.tls.as_ref().map_or(Ok(false), Tls::reload).map(drop)
+        self.tls.as_ref().map_or(Ok(false), ServerTls::reload).map(drop)
     }
 
     /// Goes on in a new audit log after the old one was moved away. Blocks for as long as the disk takes.
     pub fn reopen_audit(&self) -> Result<(), audit::ReopenError> {
-        self.ledger.audit.as_ref().map_or(Ok(()), AuditLog::reopen)
+        self.telemetry.audit.as_ref().map_or(Ok(()), AuditLog::reopen)
     }
 
     /// Begins nothing new, lets calls in flight come to their end for as long as the configuration says, tells everybody
@@ -256,7 +256,7 @@ impl Hub {
 
     /// Like [`Self::shutdown`], but does not wait for calls any longer once `hurry` is over.
     pub async fn shutdown_sooner(self, hurry: impl Future<Output = ()>) {
-        self.switchboard.begin_ending();
+        self.switchboard.begin_shutdown();
         let calls = self.calls_in_flight();
         if calls > 0 {
             tracing::info!(calls, seconds = self.drain.as_secs(), "waiting for calls in flight");
@@ -268,8 +268,8 @@ impl Hub {
             () = hurry => {}
         }
         self.stop.cancel();
-        self.switchboard.give_up();
-        self.switchboard.farewell();
+        self.switchboard.fail_remaining_calls();
+        self.switchboard.announce_departures();
         self.tasks.close();
         let farewell = async {
             self.engine.close().await;
@@ -278,15 +278,15 @@ impl Hub {
         if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
             tracing::warn!("some connections did not close in time");
         }
-        self.ledger.hub(audit::Event::HubStopped);
-        self.ledger.finish(FAREWELL).await;
+        self.telemetry.hub_event(audit::AuditEvent::HubStopped);
+        self.telemetry.finish(FAREWELL).await;
     }
 }
 
 impl Drop for Hub {
     fn drop(&mut self) {
         self.stop.cancel();
-        self.engine.dismiss();
+        self.engine.close_all();
         self.background.iter().for_each(JoinHandle::abort);
     }
 }
@@ -296,20 +296,20 @@ fn engine_config(config: &HubConfig) -> a2c_engineio::Config {
         ping_interval: config.ping_interval,
         ping_timeout: config.ping_timeout,
         max_payload: config.limits.max_payload,
-        stranger_message: wire::MAX_CONNECT,
-        stranger_stay: config.ping_interval + config.ping_timeout,
+        unadmitted_max_message: wire::MAX_CONNECT,
+        unadmitted_timeout: config.ping_interval + config.ping_timeout,
         max_backlog: config.limits.max_backlog,
         max_memory: config.limits.max_memory,
     }
 }
 
-async fn tick(switchboard: Arc<Switchboard>, guests: Arc<Guests>) {
+async fn tick(switchboard: Arc<Switchboard>, address_limits: Arc<AddressLimits>) {
     let mut interval = tokio::time::interval(TICK);
     loop {
         interval.tick().await;
         let now = Instant::now();
         switchboard.expire(now);
         switchboard.close_expired(SystemTime::now());
-        guests.tidy(now);
+        address_limits.tidy(now);
     }
 }

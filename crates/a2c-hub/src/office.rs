@@ -15,7 +15,7 @@ pub(crate) struct ConnId(pub(crate) u64);
 
 /// Where a connection sits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seat {
+pub(crate) struct MemberSeat {
     /// In which office.
     pub(crate) office: Arc<str>,
     /// As what.
@@ -32,7 +32,7 @@ pub(crate) enum Joined {
     /// The caller took a seat, having given up an older one where it had one.
     Entered {
         /// The seat that a moving Computer gave up.
-        left: Option<Seat>,
+        left: Option<MemberSeat>,
     },
 }
 
@@ -89,12 +89,12 @@ pub(crate) enum Unreachable {
 }
 
 #[derive(Debug, Default)]
-struct Office {
+struct OfficeMembers {
     agent: Option<ConnId>,
     computers: HashMap<Arc<str>, ConnId>,
 }
 
-impl Office {
+impl OfficeMembers {
     fn members(&self) -> impl Iterator<Item = ConnId> + '_ {
         self.agent.into_iter().chain(self.computers.values().copied())
     }
@@ -107,8 +107,8 @@ impl Office {
 /// The index. An office exists while somebody sits in it.
 #[derive(Debug, Default)]
 pub(crate) struct Offices {
-    offices: HashMap<Arc<str>, Office>,
-    seats: HashMap<ConnId, Seat>,
+    offices: HashMap<Arc<str>, OfficeMembers>,
+    seats: HashMap<ConnId, MemberSeat>,
 }
 
 impl Offices {
@@ -148,12 +148,12 @@ impl Offices {
             Role::Agent => target.agent = Some(conn),
             Role::Computer => drop(target.computers.insert(name.clone(), conn)),
         }
-        self.seats.insert(conn, Seat { office, role, name });
+        self.seats.insert(conn, MemberSeat { office, role, name });
         Ok(Joined::Entered { left })
     }
 
     /// Gives up the seat in the named office.
-    pub(crate) fn leave(&mut self, conn: ConnId, office: &str) -> Result<Seat, NotInThatOffice> {
+    pub(crate) fn leave(&mut self, conn: ConnId, office: &str) -> Result<MemberSeat, NotInThatOffice> {
         match self.seats.get(&conn) {
             Some(seat) if &*seat.office == office => {
                 self.remove(conn).ok_or_else(|| NotInThatOffice { office: office.into() })
@@ -163,7 +163,7 @@ impl Offices {
     }
 
     /// Forgets a connection wherever it sat.
-    pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Seat> {
+    pub(crate) fn remove(&mut self, conn: ConnId) -> Option<MemberSeat> {
         let seat = self.seats.remove(&conn)?;
         if let Entry::Occupied(mut office) = self.offices.entry(seat.office.clone()) {
             match seat.role {
@@ -178,7 +178,7 @@ impl Offices {
     }
 
     /// Where a connection sits.
-    pub(crate) fn seat(&self, conn: ConnId) -> Option<&Seat> {
+    pub(crate) fn seat(&self, conn: ConnId) -> Option<&MemberSeat> {
         self.seats.get(&conn)
     }
 
@@ -193,13 +193,13 @@ impl Offices {
     }
 
     /// Who sits anywhere.
-    pub(crate) fn seats(&self) -> impl Iterator<Item = (ConnId, &Seat)> {
+    pub(crate) fn seats(&self) -> impl Iterator<Item = (ConnId, &MemberSeat)> {
         self.seats.iter().map(|(conn, seat)| (*conn, seat))
     }
 
     /// Everybody in an office.
     pub(crate) fn members(&self, office: &str) -> impl Iterator<Item = ConnId> + '_ {
-        self.offices.get(office).into_iter().flat_map(Office::members)
+        self.offices.get(office).into_iter().flat_map(OfficeMembers::members)
     }
 
     /// The Computer an Agent means by a name: in its own office, or nowhere.

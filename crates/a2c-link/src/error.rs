@@ -52,14 +52,14 @@ pub enum ConnectError {
     Token(#[from] TokenFileError),
     /// The options cannot be used, a file of theirs for example; the hub was not asked.
     #[error(transparent)]
-    Options(Box<a2c_socketio::ConnectError>),
+    Options(Box<a2c_socketio::SocketConnectError>),
     /// No hub answered, or something that is none.
     #[error("cannot reach the hub at {url}: {source}")]
     Unreachable {
         /// Where it was sought.
         url: String,
         /// What happened.
-        source: Box<a2c_socketio::ConnectError>,
+        source: Box<a2c_socketio::SocketConnectError>,
     },
 }
 
@@ -69,7 +69,7 @@ fn or_unknown(version: &Option<Version>) -> String {
 
 /// The body of a refused handshake.
 #[derive(Deserialize)]
-struct Refusal {
+struct HandshakeRefusal {
     code: i64,
     message: Option<String>,
     server_version: Option<Version>,
@@ -79,17 +79,17 @@ struct Refusal {
 
 /// What this side knows when it is refused.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct RefusalContext {
     pub(crate) url: String,
     pub(crate) version: Version,
     /// Whether anything was shown that a hub takes for a credential.
     pub(crate) has_credential: bool,
 }
 
-impl Known {
+impl RefusalContext {
     /// What happened, in words of this protocol.
-    pub(crate) fn explain(&self, error: a2c_socketio::ConnectError) -> ConnectError {
-        use a2c_socketio::ConnectError as Socket;
+    pub(crate) fn explain(&self, error: a2c_socketio::SocketConnectError) -> ConnectError {
+        use a2c_socketio::SocketConnectError as Socket;
         match self.said(&error) {
             Some(said) => said,
             None if matches!(error, Socket::Options(_) | Socket::Tls(_)) => ConnectError::Options(Box::new(error)),
@@ -98,10 +98,10 @@ impl Known {
     }
 
     /// What the hub itself said, where it did.
-    pub(crate) fn said(&self, error: &a2c_socketio::ConnectError) -> Option<ConnectError> {
+    pub(crate) fn said(&self, error: &a2c_socketio::SocketConnectError) -> Option<ConnectError> {
         match error {
-            a2c_socketio::ConnectError::Http(refusal) => self.by_http(refusal),
-            a2c_socketio::ConnectError::Refused(refusal) => Some(self.by_namespace(&refusal.to_string())),
+            a2c_socketio::SocketConnectError::Http(refusal) => self.by_http(refusal),
+            a2c_socketio::SocketConnectError::Refused(refusal) => Some(self.by_namespace(&refusal.to_string())),
             _ => None,
         }
     }
@@ -110,7 +110,7 @@ impl Known {
     fn by_http(&self, http: &HttpRefusal) -> Option<ConnectError> {
         let (client, mismatch) = (self.version, ErrorCode::VersionMismatch.number());
         let in_header = http.headers.get(ERROR_CODE_HEADER).is_some_and(|v| *v == *mismatch.to_string());
-        match serde_json::from_str::<Refusal>(&http.body_text()) {
+        match serde_json::from_str::<HandshakeRefusal>(&http.body_text()) {
             Ok(refusal) if refusal.code == mismatch => Some(ConnectError::VersionMismatch {
                 client,
                 server: refusal.server_version,
@@ -118,7 +118,7 @@ impl Known {
                 max: refusal.max_supported,
             }),
             _ if in_header => Some(ConnectError::VersionMismatch { client, server: None, min: None, max: None }),
-            Ok(Refusal { message: Some(message), .. }) => Some(match http.status.as_u16() {
+            Ok(HandshakeRefusal { message: Some(message), .. }) => Some(match http.status.as_u16() {
                 429 | 503 => ConnectError::NotNow(presentable(&message)),
                 _ => ConnectError::Refused(presentable(&message)),
             }),
@@ -262,15 +262,16 @@ mod tests {
 
     #[test]
     fn the_number_in_front_of_a_refusal_says_its_kind() {
-        let known = Known { url: "http://h".into(), version: a2c_protocol::PROTOCOL_VERSION, has_credential: true };
-        let bare = Known { has_credential: false, ..known.clone() };
-        let kind = |known: &Known, message| format!("{:?}", known.by_namespace(message));
-        assert_eq!(kind(&known, "401"), "Unauthorized");
+        let context =
+            RefusalContext { url: "http://h".into(), version: a2c_protocol::PROTOCOL_VERSION, has_credential: true };
+        let bare = RefusalContext { has_credential: false, ..context.clone() };
+        let kind = |context: &RefusalContext, message| format!("{:?}", context.by_namespace(message));
+        assert_eq!(kind(&context, "401"), "Unauthorized");
         assert_eq!(kind(&bare, "401 no"), "TokenNeeded");
-        assert_eq!(kind(&known, "403 not as an agent"), r#"Forbidden("403 not as an agent")"#);
-        assert_eq!(kind(&known, "429 many: wait 3 s"), r#"NotNow("429 many: wait 3 s")"#);
+        assert_eq!(kind(&context, "403 not as an agent"), r#"Forbidden("403 not as an agent")"#);
+        assert_eq!(kind(&context, "429 many: wait 3 s"), r#"NotNow("429 many: wait 3 s")"#);
         assert_eq!(kind(&bare, "503"), r#"NotNow("503")"#);
-        assert_eq!(kind(&known, "5031"), r#"Refused("5031")"#);
-        assert_eq!(kind(&known, "go\u{1b}[31m away\n"), r#"Refused("go[31m away")"#);
+        assert_eq!(kind(&context, "5031"), r#"Refused("5031")"#);
+        assert_eq!(kind(&context, "go\u{1b}[31m away\n"), r#"Refused("go[31m away")"#);
     }
 }

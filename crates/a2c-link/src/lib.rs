@@ -4,23 +4,23 @@
 //! refuses them, take a seat and take it again after a lost connection. What a role does with the events that arrive is
 //! its own business. This crate must not know tools, MCP or documents.
 //!
-//! While a connection is lost, `token` says what to show to the hub next and `incident` whether the hub's refusal may
+//! While a connection is lost, `token` says what to show to the hub next and `reconnect_log` whether the hub's refusal may
 //! pass, and tells the owner why it takes so long.
 
-mod ended;
 mod error;
-mod incident;
 mod link;
+mod link_ended;
 mod options;
+mod reconnect_log;
 mod token;
 
 pub use a2c_secrets::Secret;
 pub use a2c_socketio::{
-    AckReply, ClientCertificate, Closed, ConnectError as SocketError, DisconnectReason, Distrust, EmitError, Event,
-    Inbox, Incoming, Payload, Reconnect, TlsFiles, Transport,
+    AckReply, CertificateProblem, ClientCertificate, Closed, DisconnectReason, EmitError, Event, Inbox, Incoming,
+    Payload, Reconnect, SocketConnectError, TlsFiles, Transport,
 };
-pub use ended::Ended;
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};
+pub use link_ended::LinkEnded;
 pub use options::LinkOptions;
 pub use token::{Token, TokenFileError};

@@ -9,8 +9,8 @@ use a2c_socketio::{Client, Closed, Inbox, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::ended::Ended;
-use crate::error::{ConnectError, JoinError, Known, RequestError};
+use crate::error::{ConnectError, JoinError, RefusalContext, RequestError};
+use crate::link_ended::LinkEnded;
 use crate::options::LinkOptions;
 
 /// How long the hub itself may take to answer.
@@ -24,7 +24,7 @@ const STALE_SEAT: Duration = Duration::from_secs(60);
 pub struct Link {
     client: Client,
     role: Role,
-    known: Arc<Known>,
+    refusal_context: Arc<RefusalContext>,
 }
 
 /// The seat to take.
@@ -39,14 +39,15 @@ pub struct Seat {
 impl Link {
     /// Connects; what the hub sends arrives in the inbox, in order.
     pub async fn connect(options: &LinkOptions, role: Role) -> Result<(Self, Inbox), ConnectError> {
-        let known = Arc::new(options.known());
-        let (client, inbox) = Client::connect(options.socket(role)?).await.map_err(|error| known.explain(error))?;
-        Ok((Self { client, role, known }, inbox))
+        let refusal_context = Arc::new(options.refusal_context());
+        let (client, inbox) =
+            Client::connect(options.socket(role)?).await.map_err(|error| refusal_context.explain(error))?;
+        Ok((Self { client, role, refusal_context }, inbox))
     }
 
     /// What the end of the inbox means.
-    pub fn ended(&self, closed: Closed) -> Ended {
-        Ended::new(closed, self.role, &self.known)
+    pub fn ended(&self, closed: Closed) -> LinkEnded {
+        LinkEnded::new(closed, self.role, &self.refusal_context)
     }
 
     /// Takes a seat.

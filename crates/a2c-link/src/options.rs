@@ -6,12 +6,12 @@ use std::sync::Arc;
 use a2c_protocol::version::VERSION_QUERY;
 use a2c_protocol::{DEFAULT_PATH, NAMESPACE, PROTOCOL_VERSION, Role, Version};
 use a2c_secrets::Secret;
-use a2c_socketio::{ConnectError as SocketError, Options, Reconnect, TlsFiles, Transport};
+use a2c_socketio::{Options, Reconnect, SocketConnectError, TlsFiles, Transport};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::error::{ConnectError, Known};
-use crate::incident::{Incident, Outlook};
+use crate::error::{ConnectError, RefusalContext};
+use crate::reconnect_log::{ReconnectLog, RetryOutlook};
 use crate::token::{Credential, Token, TokenFileError};
 
 /// Headers in which a hub looks for a credential.
@@ -55,10 +55,11 @@ impl LinkOptions {
     }
 
     /// What explains a refusal.
-    pub(crate) fn known(&self) -> Known {
-        let in_header = |(name, _): &(String, Secret)| CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known));
+    pub(crate) fn refusal_context(&self) -> RefusalContext {
+        let in_header =
+            |(name, _): &(String, Secret)| CREDENTIALS.iter().any(|header| name.eq_ignore_ascii_case(header));
         let has_credential = self.token.is_some() || self.headers.iter().any(in_header);
-        Known { url: self.url.clone(), version: self.version, has_credential }
+        RefusalContext { url: self.url.clone(), version: self.version, has_credential }
     }
 
     pub(crate) fn socket(&self, role: Role) -> Result<Options, TokenFileError> {
@@ -74,11 +75,11 @@ impl LinkOptions {
             .reconnect(self.reconnect);
         let shown = credential.clone();
         let options = options.auth_from(move || auth(role, shown.token().as_ref()));
-        let (known, incident) = (self.known(), Incident::default());
+        let (refusal_context, reconnect_log) = (self.refusal_context(), ReconnectLog::default());
         Ok(options.retry_when(move |failed| {
-            let said = known.said(failed.error);
+            let said = refusal_context.said(failed.error);
             let reason = said.as_ref().map_or_else(|| failed.error.to_string(), ToString::to_string);
-            incident.goes_on(failed.number, &reason, outlook(failed.error, said.as_ref(), credential.file()))
+            reconnect_log.should_retry(failed.number, &reason, outlook(failed.error, said.as_ref(), credential.file()))
         }))
     }
 }
@@ -86,21 +87,25 @@ impl LinkOptions {
 /// What is said at CONNECT.
 fn auth(role: Role, token: Option<&Secret>) -> Box<RawValue> {
     #[derive(Serialize)]
-    struct Auth<'a> {
+    struct ConnectAuth<'a> {
         role: Role,
         #[serde(skip_serializing_if = "Option::is_none")]
         token: Option<&'a str>,
     }
-    let auth = Auth { role, token: token.map(Secret::expose) };
+    let auth = ConnectAuth { role, token: token.map(Secret::expose) };
     to_raw_value(&auth).expect("a role and a text can be written as JSON")
 }
 
 /// What to expect after a failed attempt.
-fn outlook<'a>(error: &SocketError, said: Option<&ConnectError>, token_file: Option<&'a Path>) -> Outlook<'a> {
+fn outlook<'a>(
+    error: &SocketConnectError,
+    said: Option<&ConnectError>,
+    token_file: Option<&'a Path>,
+) -> RetryOutlook<'a> {
     match (said, token_file) {
-        (Some(ConnectError::NotNow(_)), _) => Outlook::Passing,
-        (Some(ConnectError::Unauthorized | ConnectError::Forbidden(_)), Some(file)) => Outlook::AwaitsToken(file),
-        _ if error.is_final() => Outlook::Hopeless,
-        _ => Outlook::Passing,
+        (Some(ConnectError::NotNow(_)), _) => RetryOutlook::Passing,
+        (Some(ConnectError::Unauthorized | ConnectError::Forbidden(_)), Some(file)) => RetryOutlook::AwaitsToken(file),
+        _ if error.is_final() => RetryOutlook::Hopeless,
+        _ => RetryOutlook::Passing,
     }
 }

@@ -84,11 +84,11 @@ fn read(path: &Path) -> Result<Secret, TokenFileError> {
 pub(crate) enum Credential {
     None,
     Fixed(Secret),
-    Renewable { path: PathBuf, last: Mutex<Last> },
+    Renewable { path: PathBuf, last: Mutex<LastToken> },
 }
 
 /// What a file gave last.
-pub(crate) struct Last {
+pub(crate) struct LastToken {
     token: Secret,
     /// Whether the owner was told that the file cannot be used, and it still cannot.
     is_stale: bool,
@@ -100,7 +100,7 @@ impl Credential {
             None => Self::None,
             Some(Token::Value(token)) => Self::Fixed(token.clone()),
             Some(Token::File(path)) => {
-                let last = Mutex::new(Last { token: read(path)?, is_stale: false });
+                let last = Mutex::new(LastToken { token: read(path)?, is_stale: false });
                 Self::Renewable { path: path.clone(), last }
             }
         })
@@ -122,7 +122,7 @@ impl Credential {
             Self::Renewable { path, last } => {
                 let mut last = lock(last);
                 match read(path) {
-                    Ok(token) => *last = Last { token, is_stale: false },
+                    Ok(token) => *last = LastToken { token, is_stale: false },
                     Err(error) if !last.is_stale => {
                         tracing::warn!("going on with the token as it was: {error}");
                         last.is_stale = true;
@@ -135,7 +135,7 @@ impl Credential {
     }
 }
 
-fn lock(last: &Mutex<Last>) -> MutexGuard<'_, Last> {
+fn lock(last: &Mutex<LastToken>) -> MutexGuard<'_, LastToken> {
     last.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

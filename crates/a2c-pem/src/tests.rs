@@ -10,13 +10,13 @@ use tempfile::TempDir;
 use super::{authorities, identity};
 
 /// A certificate that signed itself, and its key, in a folder of their own.
-struct Files {
+struct PemFixture {
     _dir: TempDir,
     certificate: PathBuf,
     key: PathBuf,
 }
 
-impl Files {
+impl PemFixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (certificate, key) = (dir.path().join("own.crt"), dir.path().join("own.key"));
@@ -28,8 +28,8 @@ impl Files {
 }
 
 /// Good files are spoilt; then reading fails and says these parts, never what is in the key.
-fn check(spoil: impl FnOnce(&Files), parts: &[&str]) {
-    let files = Files::new();
+fn check(spoil: impl FnOnce(&PemFixture), parts: &[&str]) {
+    let files = PemFixture::new();
     let read = || identity(&files.certificate, &files.key, &ring::default_provider());
     assert_eq!(read().unwrap().cert, authorities(&files.certificate).unwrap());
     spoil(&files);
@@ -103,13 +103,14 @@ fn keys_of_another_certificate() {
     check(|f| write(&f.key, &other), &["own.key", "does not fit the first certificate", "own.crt"]);
     // The CA before the certificate itself.
     let ca = rcgen::generate_simple_self_signed(["ca".to_owned()]).unwrap().cert.pem();
-    let swapped = |f: &Files| write(&f.certificate, &(ca.clone() + &std::fs::read_to_string(&f.certificate).unwrap()));
+    let swapped =
+        |f: &PemFixture| write(&f.certificate, &(ca.clone() + &std::fs::read_to_string(&f.certificate).unwrap()));
     check(swapped, &["does not fit the first certificate", "before those of its CA"]);
 }
 
 #[test]
 fn one_file_for_everything() {
-    let files = Files::new();
+    let files = PemFixture::new();
     let both = [&files.key, &files.certificate].map(|path| std::fs::read_to_string(path).unwrap()).concat();
     write(&files.certificate, &both);
     identity(&files.certificate, &files.certificate, &ring::default_provider()).unwrap();

@@ -24,7 +24,7 @@ pub enum AnswerError {
 
 /// Looks at the two places where an error shows, without building the rest of a large answer.
 #[derive(Deserialize)]
-struct Glimpse<'a> {
+struct ErrorProbe<'a> {
     #[serde(borrow)]
     code: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -35,7 +35,7 @@ struct Glimpse<'a> {
 pub fn decode<T: DeserializeOwned>(json: &str) -> Result<T, AnswerError> {
     let wrong_shape = |reason: String| AnswerError::WrongShape { reason };
     let may_be_error =
-        serde_json::from_str::<Glimpse<'_>>(json).is_ok_and(|seen| seen.code.is_some() || seen.error.is_some());
+        serde_json::from_str::<ErrorProbe<'_>>(json).is_ok_and(|seen| seen.code.is_some() || seen.error.is_some());
     if may_be_error {
         let value: Value = serde_json::from_str(json).map_err(|e| wrong_shape(e.to_string()))?;
         if let Some(error) = ErrorBody::decode(&value) {

@@ -1,7 +1,7 @@
 //! Runs the URI vectors that implementations in other languages can run too (see `vectors/README.md`).
 
 use a2c_protocol::uri::{
-    DpeDocumentUri, DpeDocumentUriError, DpeLevel, DpeUri, DpeUriError, Dropped, Parsed, WindowUri,
+    DpeDocumentUri, DpeDocumentUriError, DpeLevel, DpeUri, DpeUriError, Dropped, ParsedUri, WindowUri,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn read_window(_: &Value, input: &str) -> Reading {
     match WindowUri::parse(input) {
         Err(error) => Reading::Error(json!({ "flaw": error.flaw.name() })),
-        Ok(Parsed { uri, dropped }) => {
+        Ok(ParsedUri { uri, dropped }) => {
             let mut ok = object(json!({ "host": uri.host().as_str(), "segments": uri.segments() }));
             put_dropped(&mut ok, dropped);
             Reading::Ok { ok: ok.into(), canonical: uri.to_string() }
@@ -76,14 +76,14 @@ fn read_dpe(vector: &Value, input: &str) -> Reading {
         Some("finder") => read_finder(input),
         Some("document") => read_document(DpeDocumentUri::parse(input)),
         Some("document_strict") => {
-            read_document(DpeDocumentUri::parse_strict(input).map(|uri| Parsed { uri, dropped: Dropped::default() }))
+            read_document(DpeDocumentUri::parse_strict(input).map(|uri| ParsedUri { uri, dropped: Dropped::default() }))
         }
         other => panic!("unknown form {other:?}"),
     }
 }
 
 fn read_finder(input: &str) -> Reading {
-    let Parsed { uri, dropped } = match DpeUri::parse(input) {
+    let ParsedUri { uri, dropped } = match DpeUri::parse(input) {
         Ok(parsed) => parsed,
         Err(error) => {
             let mut found = object(json!({ "code": DpeUriError::CODE, "flaw": error.flaw().name() }));
@@ -115,10 +115,10 @@ fn read_finder(input: &str) -> Reading {
     Reading::Ok { ok: ok.into(), canonical: uri.to_string() }
 }
 
-fn read_document(outcome: Result<Parsed<DpeDocumentUri>, DpeDocumentUriError>) -> Reading {
+fn read_document(outcome: Result<ParsedUri<DpeDocumentUri>, DpeDocumentUriError>) -> Reading {
     match outcome {
         Err(error) => Reading::Error(json!({ "code": DpeDocumentUriError::CODE, "reason": error.reason() })),
-        Ok(Parsed { uri, dropped }) => {
+        Ok(ParsedUri { uri, dropped }) => {
             let mut ok = object(json!({
                 "host": uri.host().as_str(),
                 "segments": uri.segments(),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// What a packet is for. Binary packets are events and acknowledgements with attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PacketKind {
     /// A client asks for a namespace, a server grants it.
     Connect,
     /// Either side leaves the namespace.
@@ -24,7 +24,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// What the packet is for.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// How many binary messages follow.
     pub attachments: usize,
     /// The namespace, without a query.
@@ -57,13 +57,13 @@ impl<'a> Frame<'a> {
     /// Takes a text apart.
     pub fn parse(text: &'a str) -> Result<Self, FrameError> {
         let (kind, binary) = match text.chars().next().ok_or(FrameError::Empty)? {
-            '0' => (Kind::Connect, false),
-            '1' => (Kind::Disconnect, false),
-            '2' => (Kind::Event, false),
-            '3' => (Kind::Ack, false),
-            '4' => (Kind::ConnectError, false),
-            '5' => (Kind::Event, true),
-            '6' => (Kind::Ack, true),
+            '0' => (PacketKind::Connect, false),
+            '1' => (PacketKind::Disconnect, false),
+            '2' => (PacketKind::Event, false),
+            '3' => (PacketKind::Ack, false),
+            '4' => (PacketKind::ConnectError, false),
+            '5' => (PacketKind::Event, true),
+            '6' => (PacketKind::Ack, true),
             other => return Err(FrameError::UnknownKind(other)),
         };
         let mut rest = &text[1..];
@@ -91,13 +91,13 @@ impl<'a> Frame<'a> {
     pub fn encode(&self) -> String {
         let mut text = String::with_capacity(self.body.len() + self.namespace.len() + 32);
         let kind = match (self.kind, self.attachments > 0) {
-            (Kind::Connect, _) => '0',
-            (Kind::Disconnect, _) => '1',
-            (Kind::Event, false) => '2',
-            (Kind::Ack, false) => '3',
-            (Kind::ConnectError, _) => '4',
-            (Kind::Event, true) => '5',
-            (Kind::Ack, true) => '6',
+            (PacketKind::Connect, _) => '0',
+            (PacketKind::Disconnect, _) => '1',
+            (PacketKind::Event, false) => '2',
+            (PacketKind::Ack, false) => '3',
+            (PacketKind::ConnectError, _) => '4',
+            (PacketKind::Event, true) => '5',
+            (PacketKind::Ack, true) => '6',
         };
         text.push(kind);
         // Writing to a String cannot fail.
@@ -125,7 +125,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn frame<'a>(kind: Kind, attachments: usize, namespace: &'a str, id: Option<u64>, body: &'a str) -> Frame<'a> {
+    fn frame<'a>(
+        kind: PacketKind,
+        attachments: usize,
+        namespace: &'a str,
+        id: Option<u64>,
+        body: &'a str,
+    ) -> Frame<'a> {
         Frame { kind, attachments, namespace, id, body }
     }
 
@@ -135,23 +141,23 @@ mod tests {
             assert_eq!(Frame::parse(text).as_ref(), Ok(&expected), "{text}");
             assert_eq!(expected.encode(), text);
         };
-        check("0/smcp,{\"role\":\"agent\"}", frame(Kind::Connect, 0, "/smcp", None, "{\"role\":\"agent\"}"));
-        check("0", frame(Kind::Connect, 0, "/", None, ""));
-        check("1/smcp,", frame(Kind::Disconnect, 0, "/smcp", None, ""));
-        check("2/smcp,12[\"e\",{}]", frame(Kind::Event, 0, "/smcp", Some(12), "[\"e\",{}]"));
-        check("2[\"e\"]", frame(Kind::Event, 0, "/", None, "[\"e\"]"));
-        check("3/smcp,7[true,null]", frame(Kind::Ack, 0, "/smcp", Some(7), "[true,null]"));
-        check("52-/smcp,1[\"e\"]", frame(Kind::Event, 2, "/smcp", Some(1), "[\"e\"]"));
-        check("61-/smcp,1[]", frame(Kind::Ack, 1, "/smcp", Some(1), "[]"));
-        check("4/smcp,{\"message\":\"no\"}", frame(Kind::ConnectError, 0, "/smcp", None, "{\"message\":\"no\"}"));
+        check("0/smcp,{\"role\":\"agent\"}", frame(PacketKind::Connect, 0, "/smcp", None, "{\"role\":\"agent\"}"));
+        check("0", frame(PacketKind::Connect, 0, "/", None, ""));
+        check("1/smcp,", frame(PacketKind::Disconnect, 0, "/smcp", None, ""));
+        check("2/smcp,12[\"e\",{}]", frame(PacketKind::Event, 0, "/smcp", Some(12), "[\"e\",{}]"));
+        check("2[\"e\"]", frame(PacketKind::Event, 0, "/", None, "[\"e\"]"));
+        check("3/smcp,7[true,null]", frame(PacketKind::Ack, 0, "/smcp", Some(7), "[true,null]"));
+        check("52-/smcp,1[\"e\"]", frame(PacketKind::Event, 2, "/smcp", Some(1), "[\"e\"]"));
+        check("61-/smcp,1[]", frame(PacketKind::Ack, 1, "/smcp", Some(1), "[]"));
+        check("4/smcp,{\"message\":\"no\"}", frame(PacketKind::ConnectError, 0, "/smcp", None, "{\"message\":\"no\"}"));
     }
 
     #[test]
     fn what_is_read_more_leniently_than_it_is_written() {
         for (text, expected) in [
-            ("0/a", frame(Kind::Connect, 0, "/a", None, "")),
-            ("0/a?x=1,{}", frame(Kind::Connect, 0, "/a", None, "{}")),
-            ("50-[\"e\"]", frame(Kind::Event, 0, "/", None, "[\"e\"]")),
+            ("0/a", frame(PacketKind::Connect, 0, "/a", None, "")),
+            ("0/a?x=1,{}", frame(PacketKind::Connect, 0, "/a", None, "{}")),
+            ("50-[\"e\"]", frame(PacketKind::Event, 0, "/", None, "[\"e\"]")),
         ] {
             assert_eq!(Frame::parse(text), Ok(expected), "{text}");
         }
@@ -182,7 +188,7 @@ mod tests {
 
         #[test]
         fn what_is_parsed_is_written_the_same(id in proptest::option::of(any::<u64>()), n in 0usize..9, body in "\\[.{0,32}\\]") {
-            let frame = Frame { kind: Kind::Event, attachments: n, namespace: "/smcp", id, body: &body };
+            let frame = Frame { kind: PacketKind::Event, attachments: n, namespace: "/smcp", id, body: &body };
             let text = frame.encode();
             prop_assert_eq!(Frame::parse(&text), Ok(frame));
         }

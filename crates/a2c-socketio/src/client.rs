@@ -8,11 +8,11 @@ use tokio::sync::watch;
 
 use crate::conn::Conn;
 use crate::dial::Dialer;
-use crate::error::{CallError, ConnectError, EmitError};
+use crate::error::{CallError, EmitError, SocketConnectError};
 use crate::inbox::{self, Inbox};
 use crate::options::Options;
 use crate::payload::Payload;
-use crate::supervisor::{Current, Supervisor};
+use crate::supervisor::{CurrentLink, Supervisor};
 
 /// A connection to one namespace of one server; cheap to clone.
 ///
@@ -25,7 +25,7 @@ pub struct Client {
 
 /// What clients and the inbox share; the last one to go closes the connection.
 pub(crate) struct Handle {
-    current: Arc<Current>,
+    current: Arc<CurrentLink>,
     close: watch::Sender<bool>,
     done: watch::Receiver<()>,
 }
@@ -40,14 +40,14 @@ impl Client {
     /// Connects once, without retries: the reconnect policy is for links that have been up.
     ///
     /// Must be called within a tokio runtime; one task is started on it.
-    pub async fn connect(options: Options) -> Result<(Client, Inbox), ConnectError> {
+    pub async fn connect(options: Options) -> Result<(Client, Inbox), SocketConnectError> {
         let dialer = Dialer::new(options)?;
         let established = dialer.dial().await?;
 
         let (delivery, inbox) = inbox::channel(dialer.options.inbox_capacity);
         let (close, close_requested) = watch::channel(false);
         let (done_sender, done) = watch::channel(());
-        let current = Arc::new(Current::default());
+        let current = Arc::new(CurrentLink::default());
         let supervisor =
             Supervisor { dialer, current: current.clone(), delivery, close: close_requested, done: done_sender };
         let handle = Arc::new(Handle { current, close, done });

@@ -12,12 +12,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::encoded_len;
 use crate::error::{CallError, EmitError};
-use crate::packet::Outgoing;
+use crate::packet::OutgoingPacket;
 use crate::payload::Payload;
 
 /// What became of a call.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum AckOutcome {
     Answer(Payload),
     /// The link ended with the request still in the queue.
     NeverSent,
@@ -26,17 +26,17 @@ pub(crate) enum Verdict {
 pub(crate) struct Conn {
     pub(crate) sid: String,
     pub(crate) namespace: String,
-    outgoing: mpsc::Sender<Outgoing>,
+    outgoing: mpsc::Sender<OutgoingPacket>,
     max_frame: usize,
     /// Whether binary frames travel as base64, which counts against `max_frame`.
     base64: bool,
-    waiters: Mutex<Waiters>,
+    waiters: Mutex<AckWaiters>,
 }
 
-struct Waiters {
+struct AckWaiters {
     next_id: u64,
     /// `None` once the link has ended.
-    waiting: Option<HashMap<u64, oneshot::Sender<Verdict>>>,
+    waiting: Option<HashMap<u64, oneshot::Sender<AckOutcome>>>,
 }
 
 impl Conn {
@@ -46,7 +46,7 @@ impl Conn {
         max_frame: usize,
         base64: bool,
         queue: usize,
-    ) -> (Arc<Self>, mpsc::Receiver<Outgoing>) {
+    ) -> (Arc<Self>, mpsc::Receiver<OutgoingPacket>) {
         let (outgoing, receiver) = mpsc::channel(queue);
         let conn = Conn {
             sid,
@@ -54,21 +54,21 @@ impl Conn {
             outgoing,
             max_frame,
             base64,
-            waiters: Mutex::new(Waiters { next_id: 0, waiting: Some(HashMap::new()) }),
+            waiters: Mutex::new(AckWaiters { next_id: 0, waiting: Some(HashMap::new()) }),
         };
         (Arc::new(conn), receiver)
     }
 
     pub(crate) async fn emit(&self, name: &str, payload: Payload) -> Result<(), EmitError> {
-        self.send(Outgoing::event(&self.namespace, None, name, payload)).await
+        self.send(OutgoingPacket::event(&self.namespace, None, name, payload)).await
     }
 
-    async fn send(&self, packet: Outgoing) -> Result<(), EmitError> {
+    async fn send(&self, packet: OutgoingPacket) -> Result<(), EmitError> {
         self.check_size(&packet)?;
         self.outgoing.send(packet).await.map_err(|_| EmitError::NotConnected)
     }
 
-    fn check_size(&self, packet: &Outgoing) -> Result<(), EmitError> {
+    fn check_size(&self, packet: &OutgoingPacket) -> Result<(), EmitError> {
         let size = packet.largest_frame(|bytes| match self.base64 {
             true => encoded_len(bytes),
             false => bytes,
@@ -81,12 +81,12 @@ impl Conn {
 
     /// Queues a request; the answer is awaited on what this returns. The waiter exists before
     /// the packet does, so no answer can come too early.
-    pub(crate) async fn request(self: Arc<Self>, name: &str, payload: Payload) -> Result<Waiter, CallError> {
+    pub(crate) async fn request(self: Arc<Self>, name: &str, payload: Payload) -> Result<AckWaiter, CallError> {
         let (sender, answer) = oneshot::channel();
         let id = self.waiters().register(sender).ok_or(CallError::NotConnected)?;
-        let waiter = Waiter { conn: self, id, answer };
+        let waiter = AckWaiter { conn: self, id, answer };
         let conn = &waiter.conn;
-        conn.send(Outgoing::event(&conn.namespace, Some(id), name, payload)).await?;
+        conn.send(OutgoingPacket::event(&conn.namespace, Some(id), name, payload)).await?;
         Ok(waiter)
     }
 
@@ -94,59 +94,59 @@ impl Conn {
     pub(crate) fn answer(&self, id: u64, payload: Payload) {
         match self.waiters().take(id) {
             // A call given up between these two steps no longer listens.
-            Some(waiter) => drop(waiter.send(Verdict::Answer(payload))),
+            Some(waiter) => drop(waiter.send(AckOutcome::Answer(payload))),
             None => tracing::debug!(id, "an acknowledgement that nobody waits for"),
         }
     }
 
     /// Ends the link for its users: queued requests were never sent, all others are lost.
-    pub(crate) fn end(&self, queue: &mut mpsc::Receiver<Outgoing>) {
+    pub(crate) fn end(&self, queue: &mut mpsc::Receiver<OutgoingPacket>) {
         queue.close();
         let mut waiting = self.waiters().waiting.take().unwrap_or_default();
         while let Ok(packet) = queue.try_recv() {
             if let Some(waiter) = packet.awaits.and_then(|id| waiting.remove(&id)) {
-                drop(waiter.send(Verdict::NeverSent));
+                drop(waiter.send(AckOutcome::NeverSent));
             }
         }
     }
 
-    fn waiters(&self) -> MutexGuard<'_, Waiters> {
+    fn waiters(&self) -> MutexGuard<'_, AckWaiters> {
         // No code that can panic runs under the lock.
         self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiters {
-    fn register(&mut self, sender: oneshot::Sender<Verdict>) -> Option<u64> {
+impl AckWaiters {
+    fn register(&mut self, sender: oneshot::Sender<AckOutcome>) -> Option<u64> {
         let id = self.next_id;
         self.waiting.as_mut()?.insert(id, sender);
         self.next_id += 1;
         Some(id)
     }
 
-    fn take(&mut self, id: u64) -> Option<oneshot::Sender<Verdict>> {
+    fn take(&mut self, id: u64) -> Option<oneshot::Sender<AckOutcome>> {
         self.waiting.as_mut()?.remove(&id)
     }
 }
 
 /// A queued request; forgotten when dropped.
-pub(crate) struct Waiter {
+pub(crate) struct AckWaiter {
     conn: Arc<Conn>,
     id: u64,
-    answer: oneshot::Receiver<Verdict>,
+    answer: oneshot::Receiver<AckOutcome>,
 }
 
-impl Waiter {
+impl AckWaiter {
     pub(crate) async fn answer(mut self) -> Result<Payload, CallError> {
         match (&mut self.answer).await {
-            Ok(Verdict::Answer(payload)) => Ok(payload),
-            Ok(Verdict::NeverSent) => Err(CallError::NotConnected),
+            Ok(AckOutcome::Answer(payload)) => Ok(payload),
+            Ok(AckOutcome::NeverSent) => Err(CallError::NotConnected),
             Err(_) => Err(CallError::Disconnected),
         }
     }
 }
 
-impl Drop for Waiter {
+impl Drop for AckWaiter {
     fn drop(&mut self) {
         self.conn.waiters().take(self.id);
     }
@@ -169,7 +169,7 @@ impl AckReply {
     /// After [`EmitError::TooLarge`] nothing was sent and a smaller answer can be; after success the
     /// event is answered, and a server ignores further answers.
     pub async fn send(&self, payload: Payload) -> Result<(), EmitError> {
-        let packet = Outgoing::ack(&self.conn.namespace, self.id, payload);
+        let packet = OutgoingPacket::ack(&self.conn.namespace, self.id, payload);
         self.conn.send(packet).await
     }
 }
@@ -184,7 +184,7 @@ impl fmt::Debug for AckReply {
 mod tests {
     use super::*;
 
-    fn conn(queue: usize) -> (Arc<Conn>, mpsc::Receiver<Outgoing>) {
+    fn conn(queue: usize) -> (Arc<Conn>, mpsc::Receiver<OutgoingPacket>) {
         Conn::new("sid".into(), "/".into(), 50, true, queue)
     }
 

@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use crate::assembly::{Assembler, Inbound};
-use crate::engine::{self, Frame, Http, Link, Packet};
-use crate::error::{ConnectError, ConnectRefusal, DisconnectReason};
+use crate::engine::{self, EngineFrame, EngineLink, EnginePacket, Http};
+use crate::error::{ConnectRefusal, DisconnectReason, SocketConnectError};
 use crate::options::Options;
-use crate::packet::Outgoing;
+use crate::packet::OutgoingPacket;
+use crate::packet_assembler::{CompletePacket, PacketAssembler};
 
 /// All that is needed to make a link, again and again.
 pub(crate) struct Dialer {
@@ -21,16 +21,16 @@ pub(crate) struct Dialer {
 
 /// A link whose namespace is connected.
 pub(crate) struct Established {
-    pub(crate) link: Link,
-    pub(crate) assembler: Assembler,
+    pub(crate) link: EngineLink,
+    pub(crate) assembler: PacketAssembler,
     pub(crate) sid: String,
     /// Packets that arrived before the server confirmed the namespace. Some servers run their
     /// connection handler first, and what it sends must not be lost.
-    pub(crate) early: Vec<Inbound>,
+    pub(crate) early: Vec<CompletePacket>,
 }
 
 impl Dialer {
-    pub(crate) fn new(options: Options) -> Result<Self, ConnectError> {
+    pub(crate) fn new(options: Options) -> Result<Self, SocketConnectError> {
         options.check()?;
         let http = Arc::new(Http::new(&options)?);
         Ok(Dialer { options, http })
@@ -38,7 +38,7 @@ impl Dialer {
 
     /// Dials for a link that was lost. Files may have been renewed since; while they cannot be used, the settings made
     /// of the old ones are as good as any.
-    pub(crate) async fn redial(&mut self) -> Result<Established, ConnectError> {
+    pub(crate) async fn redial(&mut self) -> Result<Established, SocketConnectError> {
         if self.options.tls.may_change() {
             match Http::new(&self.options) {
                 Ok(http) => self.http = Arc::new(http),
@@ -48,51 +48,51 @@ impl Dialer {
         self.dial().await
     }
 
-    pub(crate) async fn dial(&self) -> Result<Established, ConnectError> {
+    pub(crate) async fn dial(&self) -> Result<Established, SocketConnectError> {
         let limit = self.options.connect_timeout;
         match timeout(limit, self.establish()).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(ConnectError::Timeout(limit)),
+            Err(_) => Err(SocketConnectError::Timeout(limit)),
         }
     }
 
-    async fn establish(&self) -> Result<Established, ConnectError> {
+    async fn establish(&self) -> Result<Established, SocketConnectError> {
         let options = &self.options;
         let mut link = engine::open(&self.http, options).await?;
         let namespace = &options.namespace;
-        let connect = Outgoing::connect(namespace, options.auth.payload().as_deref());
-        link.writer.feed(Frame::Text(connect.text.into())).await?;
+        let connect = OutgoingPacket::connect(namespace, options.auth.payload().as_deref());
+        link.writer.feed(EngineFrame::Text(connect.text.into())).await?;
         link.writer.flush().await?;
 
-        let mut assembler = Assembler::new(namespace.clone(), options.limits);
+        let mut assembler = PacketAssembler::new(namespace.clone(), options.limits);
         let mut early = Vec::new();
         loop {
             let frame = link.reader.next().await?;
-            let inbound = match Packet::decode(&frame).map_err(DisconnectReason::from)? {
-                Packet::Ping(data) => {
-                    let pong = Frame::Text(format!("3{data}").into());
+            let inbound = match EnginePacket::decode(&frame).map_err(DisconnectReason::from)? {
+                EnginePacket::Ping(data) => {
+                    let pong = EngineFrame::Text(format!("3{data}").into());
                     link.writer.feed(pong).await?;
                     link.writer.flush().await?;
                     continue;
                 }
-                Packet::Message(text) => assembler.text(text)?,
-                Packet::Binary(bytes) => assembler.binary(bytes.clone())?,
-                Packet::Close => return Err(DisconnectReason::ServerClosed(None).into()),
-                Packet::Noop | Packet::Pong(_) => continue,
-                Packet::Open(_) | Packet::Upgrade => return Err(unexpected().into()),
+                EnginePacket::Message(text) => assembler.text(text)?,
+                EnginePacket::Binary(bytes) => assembler.binary(bytes.clone())?,
+                EnginePacket::Close => return Err(DisconnectReason::ServerClosed(None).into()),
+                EnginePacket::Noop | EnginePacket::Pong(_) => continue,
+                EnginePacket::Open(_) | EnginePacket::Upgrade => return Err(unexpected().into()),
             };
             match inbound {
                 None => {}
-                Some(Inbound::Connect(data)) => {
+                Some(CompletePacket::Connect(data)) => {
                     let sid = session_id(data.as_deref())?;
                     debug!(%namespace, %sid, "connected");
                     return Ok(Established { link, assembler, sid, early });
                 }
-                Some(Inbound::ConnectError(data)) => {
+                Some(CompletePacket::ConnectError(data)) => {
                     let payload = data.unwrap_or_else(|| RawValue::NULL.to_owned());
-                    return Err(ConnectError::Refused(ConnectRefusal { payload }));
+                    return Err(SocketConnectError::Refused(ConnectRefusal { payload }));
                 }
-                Some(Inbound::Disconnect) => {
+                Some(CompletePacket::Disconnect) => {
                     return Err(DisconnectReason::ServerDisconnect.into());
                 }
                 Some(event) if early.len() < options.inbox_capacity => early.push(event),

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
-use crate::distrust::{self, Distrust};
+use crate::tls_failure::{self, CertificateProblem};
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -59,12 +59,12 @@ impl ConnectRefusal {
     pub fn message(&self) -> Option<String> {
         #[derive(serde::Deserialize)]
         #[serde(untagged)]
-        enum Shape {
+        enum RefusalPayload {
             Object { message: String },
             Text(String),
         }
         match serde_json::from_str(self.payload.get()) {
-            Ok(Shape::Object { message } | Shape::Text(message)) => Some(message),
+            Ok(RefusalPayload::Object { message } | RefusalPayload::Text(message)) => Some(message),
             Err(_) => None,
         }
     }
@@ -82,7 +82,7 @@ impl fmt::Display for ConnectRefusal {
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConnectError {
+pub enum SocketConnectError {
     /// The options cannot describe a connection; nothing was sent.
     #[error("invalid connection options: {0}")]
     Options(String),
@@ -95,7 +95,7 @@ pub enum ConnectError {
     #[error("the server's certificate is not trusted: {why}")]
     Untrusted {
         /// What is wrong with it.
-        why: Distrust,
+        why: CertificateProblem,
         /// The error of the network that it showed in.
         source: BoxError,
     },
@@ -128,34 +128,34 @@ pub enum ConnectError {
     Lost(#[source] DisconnectReason),
 }
 
-impl ConnectError {
+impl SocketConnectError {
     /// Whether trying again with the same options is pointless: the options are invalid, the
     /// namespace was refused, or the HTTP status says that the request itself is wrong (4xx
     /// other than 408 and 429).
     pub fn is_final(&self) -> bool {
         match self {
-            ConnectError::Options(_) | ConnectError::Tls(_) | ConnectError::Refused(_) => true,
-            ConnectError::Http(refusal) => {
+            SocketConnectError::Options(_) | SocketConnectError::Tls(_) | SocketConnectError::Refused(_) => true,
+            SocketConnectError::Http(refusal) => {
                 refusal.status.is_client_error()
                     && refusal.status != StatusCode::REQUEST_TIMEOUT
                     && refusal.status != StatusCode::TOO_MANY_REQUESTS
             }
-            ConnectError::Untrusted { .. }
-            | ConnectError::ClientCertificate { .. }
-            | ConnectError::NotTls(_)
-            | ConnectError::Transport(_)
-            | ConnectError::Timeout(_)
-            | ConnectError::Lost(_) => false,
+            SocketConnectError::Untrusted { .. }
+            | SocketConnectError::ClientCertificate { .. }
+            | SocketConnectError::NotTls(_)
+            | SocketConnectError::Transport(_)
+            | SocketConnectError::Timeout(_)
+            | SocketConnectError::Lost(_) => false,
         }
     }
 }
 
-impl From<DisconnectReason> for ConnectError {
+impl From<DisconnectReason> for SocketConnectError {
     fn from(reason: DisconnectReason) -> Self {
         match reason {
-            DisconnectReason::Http(refusal) => ConnectError::Http(refusal),
-            DisconnectReason::Transport(source) => distrust::told_apart(source),
-            other => ConnectError::Lost(other),
+            DisconnectReason::Http(refusal) => SocketConnectError::Http(refusal),
+            DisconnectReason::Transport(source) => tls_failure::classify(source),
+            other => SocketConnectError::Lost(other),
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::client::Handle;
 use crate::conn::AckReply;
-use crate::error::{ConnectError, DisconnectReason};
+use crate::error::{DisconnectReason, SocketConnectError};
 use crate::payload::Payload;
 
 /// Something that happened on a connection.
@@ -52,7 +52,7 @@ pub enum Closed {
     /// The server refused the new link in a way that trying again cannot change, or that the owner does not want to try
     /// again.
     #[error("reconnecting was refused: {0}")]
-    Refused(#[source] ConnectError),
+    Refused(#[source] SocketConnectError),
     /// All allowed attempts failed.
     #[error("gave up reconnecting after {attempts} attempts: {last}")]
     GaveUp {
@@ -60,7 +60,7 @@ pub enum Closed {
         attempts: u32,
         /// Why the last one failed.
         #[source]
-        last: ConnectError,
+        last: SocketConnectError,
     },
 }
 
@@ -115,21 +115,21 @@ impl fmt::Debug for Inbox {
 }
 
 /// The sending end.
-pub(crate) struct Delivery {
+pub(crate) struct InboxSender {
     sender: mpsc::UnboundedSender<Incoming>,
     waiting: Arc<AtomicUsize>,
     capacity: usize,
 }
 
-pub(crate) fn channel(capacity: usize) -> (Delivery, impl FnOnce(Arc<Handle>) -> Inbox) {
+pub(crate) fn channel(capacity: usize) -> (InboxSender, impl FnOnce(Arc<Handle>) -> Inbox) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
-    let delivery = Delivery { sender, waiting: waiting.clone(), capacity };
+    let delivery = InboxSender { sender, waiting: waiting.clone(), capacity };
     let inbox = move |handle| Inbox { receiver, waiting, _handle: handle };
     (delivery, inbox)
 }
 
-impl Delivery {
+impl InboxSender {
     pub(crate) fn event(&self, event: Event) -> Result<(), DisconnectReason> {
         if self.sender.is_closed() {
             return Ok(());

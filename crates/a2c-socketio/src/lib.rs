@@ -39,30 +39,32 @@
 //! * Everything that belongs to one link (queue, ack numbers, waiters) lives in one `Conn`
 //!   value (`conn`) that dies with the link, so nothing of an old link can reach a new one.
 
-mod assembly;
 mod client;
 mod conn;
 mod dial;
-mod distrust;
 mod engine;
 mod error;
 mod inbox;
 mod options;
 mod packet;
+mod packet_assembler;
 mod payload;
 mod reconnect;
 mod retry;
 mod session;
 mod supervisor;
 mod tls;
+mod tls_failure;
 
 pub use client::Client;
 pub use conn::AckReply;
-pub use distrust::Distrust;
-pub use error::{CallError, ConnectError, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, PayloadError};
+pub use error::{
+    CallError, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, PayloadError, SocketConnectError,
+};
 pub use inbox::{Closed, Event, Inbox, Incoming};
 pub use options::{Options, Transport};
 pub use payload::{Payload, Placeholder};
 pub use reconnect::Reconnect;
 pub use retry::FailedAttempt;
 pub use tls::{ClientCertificate, TlsFiles};
+pub use tls_failure::CertificateProblem;

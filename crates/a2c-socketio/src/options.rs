@@ -9,11 +9,11 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::assembly::Limits;
-use crate::error::ConnectError;
+use crate::error::SocketConnectError;
+use crate::packet_assembler::MessageLimits;
 use crate::reconnect::Reconnect;
-use crate::retry::{Auth, FailedAttempt, Judge};
-use crate::tls::{Source, TlsFiles};
+use crate::retry::{AuthSource, FailedAttempt, RetryDecision};
+use crate::tls::{TlsFiles, TlsSource};
 
 /// Which transports a connection uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,15 +34,15 @@ pub struct Options {
     pub(crate) path: String,
     pub(crate) namespace: String,
     pub(crate) query: Vec<(String, String)>,
-    pub(crate) auth: Auth,
+    pub(crate) auth: AuthSource,
     pub(crate) headers: HeaderMap,
     pub(crate) transport: Transport,
     pub(crate) reconnect: Option<Reconnect>,
-    pub(crate) retry: Judge,
-    pub(crate) tls: Source,
+    pub(crate) retry: RetryDecision,
+    pub(crate) tls: TlsSource,
     pub(crate) connect_timeout: Duration,
     pub(crate) close_timeout: Duration,
-    pub(crate) limits: Limits,
+    pub(crate) limits: MessageLimits,
     pub(crate) inbox_capacity: usize,
     pub(crate) outgoing_capacity: usize,
     /// The first mistake the builder was given.
@@ -58,15 +58,15 @@ impl Options {
             path: "/socket.io".into(),
             namespace: "/".into(),
             query: Vec::new(),
-            auth: Auth::None,
+            auth: AuthSource::None,
             headers: HeaderMap::new(),
             transport: Transport::default(),
             reconnect: Some(Reconnect::default()),
             retry: Arc::new(|failed| !failed.error.is_final()),
-            tls: Source::Files(TlsFiles::default()),
+            tls: TlsSource::Files(TlsFiles::default()),
             connect_timeout: Duration::from_secs(20),
             close_timeout: Duration::from_secs(2),
-            limits: Limits { message: 64 << 20, attachments: 64 },
+            limits: MessageLimits { message: 64 << 20, attachments: 64 },
             inbox_capacity: 16_384,
             outgoing_capacity: 256,
             mistake: None,
@@ -102,7 +102,7 @@ impl Options {
     /// The authentication payload of the namespace handshake.
     pub fn auth(mut self, auth: impl Serialize) -> Self {
         match to_raw_value(&auth) {
-            Ok(raw) => self.auth = Auth::Fixed(raw),
+            Ok(raw) => self.auth = AuthSource::Fixed(raw),
             Err(_) => self.mistaken("the auth payload cannot be written as JSON"),
         }
         self
@@ -111,7 +111,7 @@ impl Options {
     /// An authentication payload that may change: `ask` is called before every handshake, the first one included, and
     /// has to answer at once. Takes the place of [`Options::auth`].
     pub fn auth_from(mut self, ask: impl Fn() -> Box<RawValue> + Send + Sync + 'static) -> Self {
-        self.auth = Auth::Asked(Arc::new(ask));
+        self.auth = AuthSource::Asked(Arc::new(ask));
         self
     }
 
@@ -142,7 +142,7 @@ impl Options {
     }
 
     /// Decides after every failed attempt to replace a lost link whether another one is made, as far as the policy of
-    /// [`Options::reconnect`] allows it. Default: yes, unless [`ConnectError::is_final`].
+    /// [`Options::reconnect`] allows it. Default: yes, unless [`SocketConnectError::is_final`].
     ///
     /// This is also the place to learn why a link stays away.
     pub fn retry_when(mut self, judge: impl Fn(&FailedAttempt<'_>) -> bool + Send + Sync + 'static) -> Self {
@@ -152,14 +152,14 @@ impl Options {
 
     /// TLS settings for `https` and `wss`. Default: the system's trusted certificates.
     pub fn tls(mut self, config: Arc<rustls::ClientConfig>) -> Self {
-        self.tls = Source::Config(config);
+        self.tls = TlsSource::Config(config);
         self
     }
 
     /// Files for `https` and `wss`: CAs to trust besides those of the system, and a client certificate. Takes the place
     /// of [`Options::tls`].
     pub fn tls_files(mut self, files: TlsFiles) -> Self {
-        self.tls = Source::Files(files);
+        self.tls = TlsSource::Files(files);
         self
     }
 
@@ -201,9 +201,9 @@ impl Options {
         self
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConnectError> {
+    pub(crate) fn check(&self) -> Result<(), SocketConnectError> {
         match &self.mistake {
-            Some(mistake) => Err(ConnectError::Options(mistake.clone())),
+            Some(mistake) => Err(SocketConnectError::Options(mistake.clone())),
             None => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
 //! What packets carry: [`event_args`] and [`ack_args`] take the JSON array apart that a
-//! [`Frame`](a2c_socketio_frame::Frame) has left alone; [`Outgoing`] is a packet that is ready for a
+//! [`Frame`](a2c_socketio_frame::Frame) has left alone; [`OutgoingPacket`] is a packet that is ready for a
 //! transport. Pure functions on text.
 
 use a2c_socketio_frame::FrameError;
@@ -27,31 +27,31 @@ pub(crate) enum PacketError {
 
 /// The name and the arguments of an event.
 pub(crate) fn event_args(data: &str) -> Result<(String, Vec<Box<RawValue>>), PacketError> {
-    struct Parts(String, Vec<Box<RawValue>>);
+    struct EventParts(String, Vec<Box<RawValue>>);
 
-    impl<'de> Deserialize<'de> for Parts {
+    impl<'de> Deserialize<'de> for EventParts {
         fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             struct PartsVisitor;
             impl<'de> Visitor<'de> for PartsVisitor {
-                type Value = Parts;
+                type Value = EventParts;
                 fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                     f.write_str("an array starting with an event name")
                 }
-                fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Parts, A::Error> {
+                fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<EventParts, A::Error> {
                     let name =
                         seq.next_element::<String>()?.ok_or_else(|| serde::de::Error::invalid_length(0, &self))?;
                     let mut args = Vec::with_capacity(1);
                     while let Some(arg) = seq.next_element()? {
                         args.push(arg);
                     }
-                    Ok(Parts(name, args))
+                    Ok(EventParts(name, args))
                 }
             }
             deserializer.deserialize_seq(PartsVisitor)
         }
     }
 
-    serde_json::from_str::<Parts>(data).map(|Parts(name, args)| (name, args)).map_err(|_| PacketError::Event)
+    serde_json::from_str::<EventParts>(data).map(|EventParts(name, args)| (name, args)).map_err(|_| PacketError::Event)
 }
 
 /// The arguments of an acknowledgement.
@@ -70,21 +70,21 @@ pub(crate) fn connect_data(data: &str) -> Result<Option<Box<RawValue>>, PacketEr
 /// A packet as a transport sends it: one text frame that already carries the Engine.IO type
 /// `4`, then the attachments.
 #[derive(Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingPacket {
     pub(crate) text: String,
     pub(crate) attachments: Vec<Bytes>,
     /// The number of the acknowledgement this packet asks for.
     pub(crate) awaits: Option<u64>,
 }
 
-impl Outgoing {
+impl OutgoingPacket {
     pub(crate) fn connect(namespace: &str, auth: Option<&RawValue>) -> Self {
         let data = auth.map_or("", RawValue::get);
-        Outgoing::control('0', namespace, data)
+        OutgoingPacket::control('0', namespace, data)
     }
 
     pub(crate) fn disconnect(namespace: &str) -> Self {
-        Outgoing::control('1', namespace, "")
+        OutgoingPacket::control('1', namespace, "")
     }
 
     fn control(kind: char, namespace: &str, data: &str) -> Self {
@@ -92,7 +92,7 @@ impl Outgoing {
         text.extend(['4', kind]);
         push_namespace(&mut text, namespace);
         text.push_str(data);
-        Outgoing { text, attachments: Vec::new(), awaits: None }
+        OutgoingPacket { text, attachments: Vec::new(), awaits: None }
     }
 
     pub(crate) fn event(namespace: &str, id: Option<u64>, name: &str, payload: Payload) -> Self {
@@ -108,7 +108,7 @@ impl Outgoing {
             text.push_str(arg.get());
         }
         text.push(']');
-        Outgoing { text, attachments, awaits: id }
+        OutgoingPacket { text, attachments, awaits: id }
     }
 
     pub(crate) fn ack(namespace: &str, id: u64, payload: Payload) -> Self {
@@ -123,7 +123,7 @@ impl Outgoing {
             text.push_str(arg.get());
         }
         text.push(']');
-        Outgoing { text, attachments, awaits: None }
+        OutgoingPacket { text, attachments, awaits: None }
     }
 
     /// Bytes of the largest frame; `size` says what a binary frame takes on the transport.

@@ -1,4 +1,4 @@
-use a2c_socketio_frame::{Frame, Kind};
+use a2c_socketio_frame::{Frame, PacketKind};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -53,9 +53,9 @@ proptest! {
         name in any::<String>(),
         payload in any_payload(),
     ) {
-        let sent = Outgoing::event(&namespace, id, &name, payload.clone());
+        let sent = OutgoingPacket::event(&namespace, id, &name, payload.clone());
         let header = Frame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
-        prop_assert_eq!(header.kind, Kind::Event);
+        prop_assert_eq!(header.kind, PacketKind::Event);
         prop_assert_eq!(header.attachments, payload.attachments().len());
         prop_assert_eq!(header.namespace, namespace);
         prop_assert_eq!(header.id, id);
@@ -73,9 +73,9 @@ proptest! {
         id in any::<u64>(),
         payload in any_payload(),
     ) {
-        let sent = Outgoing::ack(&namespace, id, payload.clone());
+        let sent = OutgoingPacket::ack(&namespace, id, payload.clone());
         let header = Frame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
-        prop_assert_eq!(header.kind, Kind::Ack);
+        prop_assert_eq!(header.kind, PacketKind::Ack);
         prop_assert_eq!(header.attachments, payload.attachments().len());
         prop_assert_eq!((header.namespace, header.id), (&*namespace, Some(id)));
         prop_assert_eq!(

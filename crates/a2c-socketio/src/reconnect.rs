@@ -27,7 +27,7 @@ impl Default for Reconnect {
 
 /// Counts failures under a policy.
 #[derive(Debug)]
-pub(crate) struct Backoff {
+pub(crate) struct ReconnectBackoff {
     policy: Reconnect,
     /// Attempts that failed since the last link.
     pub(crate) failures: u32,
@@ -35,9 +35,9 @@ pub(crate) struct Backoff {
     step: u32,
 }
 
-impl Backoff {
+impl ReconnectBackoff {
     pub(crate) fn new(policy: Reconnect) -> Self {
-        Backoff { policy, failures: 0, step: 0 }
+        ReconnectBackoff { policy, failures: 0, step: 0 }
     }
 
     /// A link was lost after `lived`. One that did not outlive the largest delay leaves the
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_ceiling_doubles_up_to_its_maximum() {
-        let mut backoff = Backoff::new(policy(None));
+        let mut backoff = ReconnectBackoff::new(policy(None));
         let millis: Vec<_> = (0..6).map(|_| backoff.delay(1.0).as_millis()).collect();
         assert_eq!(millis, [100, 200, 400, 800, 1000, 1000]);
         assert_eq!(backoff.delay(0.0), Duration::ZERO);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn only_a_link_that_lived_resets_the_ceiling() {
-        let mut backoff = Backoff::new(policy(None));
+        let mut backoff = ReconnectBackoff::new(policy(None));
         backoff.delay(1.0);
         backoff.lost(Duration::from_millis(999));
         assert_eq!(backoff.delay(1.0), Duration::from_millis(200));
@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn attempts_end_where_the_policy_says() {
-        let mut backoff = Backoff::new(policy(Some(2)));
+        let mut backoff = ReconnectBackoff::new(policy(Some(2)));
         assert!(backoff.failed());
         assert!(!backoff.failed());
         backoff.lost(Duration::ZERO);
         assert!(backoff.failed());
-        let mut endless = Backoff::new(policy(None));
+        let mut endless = ReconnectBackoff::new(policy(None));
         assert!((0..1000).all(|_| endless.failed()));
     }
 
@@ -113,7 +113,7 @@ mod tests {
     fn odd_policies_do_not_overflow() {
         for factor in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300] {
             let mut backoff =
-                Backoff::new(Reconnect { min: Duration::MAX, max: Duration::MAX, factor, max_attempts: None });
+                ReconnectBackoff::new(Reconnect { min: Duration::MAX, max: Duration::MAX, factor, max_attempts: None });
             for _ in 0..5 {
                 backoff.delay(1.0);
             }

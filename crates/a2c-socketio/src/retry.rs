@@ -6,24 +6,24 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::error::ConnectError;
+use crate::error::SocketConnectError;
 
 /// An attempt to replace a lost link that came to nothing.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FailedAttempt<'a> {
     /// Why.
-    pub error: &'a ConnectError,
+    pub error: &'a SocketConnectError,
     /// How many have failed since the link was lost, this one included: 1 begins a new series.
     pub number: u32,
 }
 
 /// See [`crate::Options::retry_when`].
-pub(crate) type Judge = Arc<dyn Fn(&FailedAttempt<'_>) -> bool + Send + Sync>;
+pub(crate) type RetryDecision = Arc<dyn Fn(&FailedAttempt<'_>) -> bool + Send + Sync>;
 
 /// The authentication payload of the namespace handshake.
 #[derive(Clone, Default)]
-pub(crate) enum Auth {
+pub(crate) enum AuthSource {
     #[default]
     None,
     Fixed(Box<RawValue>),
@@ -31,7 +31,7 @@ pub(crate) enum Auth {
     Asked(Arc<dyn Fn() -> Box<RawValue> + Send + Sync>),
 }
 
-impl Auth {
+impl AuthSource {
     pub(crate) fn payload(&self) -> Option<Cow<'_, RawValue>> {
         match self {
             Self::None => None,

@@ -12,28 +12,28 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::trace;
 
-use crate::assembly::{Assembler, Inbound};
 use crate::conn::{AckReply, Conn};
 use crate::dial::{Established, unexpected};
-use crate::engine::{Farewell, Frame, Link, Packet, Reader, Writer};
+use crate::engine::{CloseProgress, EngineFrame, EngineLink, EnginePacket, LinkReader, LinkWriter};
 use crate::error::DisconnectReason;
-use crate::inbox::{Delivery, Event};
+use crate::inbox::{Event, InboxSender};
 use crate::options::Options;
-use crate::packet::Outgoing;
+use crate::packet::OutgoingPacket;
+use crate::packet_assembler::{CompletePacket, PacketAssembler};
 
 /// Packets that are written with one flush at most.
 const BATCH: usize = 64;
 
 /// A connected link that has not begun to run.
-pub(crate) struct Session {
+pub(crate) struct LinkSession {
     pub(crate) conn: Arc<Conn>,
-    queue: mpsc::Receiver<Outgoing>,
-    link: Link,
-    assembler: Assembler,
-    early: Vec<Inbound>,
+    queue: mpsc::Receiver<OutgoingPacket>,
+    link: EngineLink,
+    assembler: PacketAssembler,
+    early: Vec<CompletePacket>,
 }
 
-impl Session {
+impl LinkSession {
     pub(crate) fn new(established: Established, options: &Options) -> Self {
         let Established { link, assembler, sid, early } = established;
         let (conn, queue) = Conn::new(
@@ -43,21 +43,21 @@ impl Session {
             link.base64,
             options.outgoing_capacity,
         );
-        Session { conn, queue, link, assembler, early }
+        LinkSession { conn, queue, link, assembler, early }
     }
 
     /// Runs the link to its end; its waiting calls are left to [`Conn::end`].
     pub(crate) async fn run(
         self,
-        delivery: &Delivery,
+        delivery: &InboxSender,
         close: &watch::Receiver<bool>,
         close_timeout: Duration,
-    ) -> (DisconnectReason, mpsc::Receiver<Outgoing>) {
-        let Session { conn, mut queue, link, assembler, early } = self;
+    ) -> (DisconnectReason, mpsc::Receiver<OutgoingPacket>) {
+        let LinkSession { conn, mut queue, link, assembler, early } = self;
         let (pongs, pong_queue) = mpsc::channel(4);
-        let mut receiving = Receiving { conn: &conn, delivery, assembler, pongs };
+        let mut receiving = LinkReceiver { conn: &conn, delivery, assembler, pongs };
         let read = receiving.run(early, link.reader, link.patience);
-        let goodbye = Outgoing::disconnect(&conn.namespace);
+        let goodbye = OutgoingPacket::disconnect(&conn.namespace);
         let write = write(link.writer, &mut queue, pong_queue, close.clone(), goodbye);
         let overdue = async {
             requested(&mut close.clone()).await;
@@ -78,14 +78,14 @@ impl Session {
 /// The reader ends with the link; the writer ends when it fails or has said goodbye.
 async fn end_of(
     read: impl Future<Output = DisconnectReason>,
-    write: impl Future<Output = Result<Farewell, DisconnectReason>>,
+    write: impl Future<Output = Result<CloseProgress, DisconnectReason>>,
 ) -> DisconnectReason {
     tokio::pin!(read);
     tokio::select! {
         reason = &mut read => reason,
         written = write => match written {
-            Ok(Farewell::Sent) => read.await,
-            Ok(Farewell::Confirmed) => DisconnectReason::ClosedByUs,
+            Ok(CloseProgress::Sent) => read.await,
+            Ok(CloseProgress::Confirmed) => DisconnectReason::ClosedByUs,
             // What the server said before it hung up explains more than a broken pipe.
             Err(reason) => read.now_or_never().unwrap_or(reason),
         },
@@ -93,15 +93,20 @@ async fn end_of(
 }
 
 /// What the reader feeds.
-struct Receiving<'a> {
+struct LinkReceiver<'a> {
     conn: &'a Arc<Conn>,
-    delivery: &'a Delivery,
-    assembler: Assembler,
-    pongs: mpsc::Sender<Frame>,
+    delivery: &'a InboxSender,
+    assembler: PacketAssembler,
+    pongs: mpsc::Sender<EngineFrame>,
 }
 
-impl Receiving<'_> {
-    async fn run(&mut self, early: Vec<Inbound>, mut reader: Reader, patience: Duration) -> DisconnectReason {
+impl LinkReceiver<'_> {
+    async fn run(
+        &mut self,
+        early: Vec<CompletePacket>,
+        mut reader: LinkReader,
+        patience: Duration,
+    ) -> DisconnectReason {
         for inbound in early {
             if let Err(reason) = self.inbound(inbound) {
                 return reason;
@@ -132,19 +137,19 @@ impl Receiving<'_> {
         }
     }
 
-    fn frame(&mut self, frame: &Frame) -> Result<(), DisconnectReason> {
-        let inbound = match Packet::decode(frame)? {
-            Packet::Ping(data) => {
+    fn frame(&mut self, frame: &EngineFrame) -> Result<(), DisconnectReason> {
+        let inbound = match EnginePacket::decode(frame)? {
+            EnginePacket::Ping(data) => {
                 trace!("ping");
                 // A full queue means that the writer is stuck; more pongs would not help it.
-                let _ = self.pongs.try_send(Frame::Text(format!("3{data}").into()));
+                let _ = self.pongs.try_send(EngineFrame::Text(format!("3{data}").into()));
                 return Ok(());
             }
-            Packet::Message(text) => self.assembler.text(text)?,
-            Packet::Binary(bytes) => self.assembler.binary(bytes.clone())?,
-            Packet::Close => return Err(DisconnectReason::ServerClosed(None)),
-            Packet::Noop | Packet::Pong(_) => return Ok(()),
-            Packet::Open(_) | Packet::Upgrade => return Err(unexpected()),
+            EnginePacket::Message(text) => self.assembler.text(text)?,
+            EnginePacket::Binary(bytes) => self.assembler.binary(bytes.clone())?,
+            EnginePacket::Close => return Err(DisconnectReason::ServerClosed(None)),
+            EnginePacket::Noop | EnginePacket::Pong(_) => return Ok(()),
+            EnginePacket::Open(_) | EnginePacket::Upgrade => return Err(unexpected()),
         };
         match inbound {
             Some(inbound) => self.inbound(inbound),
@@ -153,17 +158,17 @@ impl Receiving<'_> {
     }
 
     /// Hands a packet to whom it concerns.
-    fn inbound(&self, inbound: Inbound) -> Result<(), DisconnectReason> {
+    fn inbound(&self, inbound: CompletePacket) -> Result<(), DisconnectReason> {
         match inbound {
-            Inbound::Event { name, id, payload } => {
+            CompletePacket::Event { name, id, payload } => {
                 self.delivery.event(Event { name, payload, ack: id.map(|id| AckReply::new(self.conn.clone(), id)) })
             }
-            Inbound::Ack { id, payload } => {
+            CompletePacket::Ack { id, payload } => {
                 self.conn.answer(id, payload);
                 Ok(())
             }
-            Inbound::Disconnect => Err(DisconnectReason::ServerDisconnect),
-            Inbound::Connect(_) | Inbound::ConnectError(_) => {
+            CompletePacket::Disconnect => Err(DisconnectReason::ServerDisconnect),
+            CompletePacket::Connect(_) | CompletePacket::ConnectError(_) => {
                 Err(DisconnectReason::Protocol("the namespace was connected a second time".into()))
             }
         }
@@ -172,12 +177,12 @@ impl Receiving<'_> {
 
 /// Ends with `Ok` after the goodbye that this side asked for.
 async fn write(
-    mut writer: Writer,
-    queue: &mut mpsc::Receiver<Outgoing>,
-    mut pongs: mpsc::Receiver<Frame>,
+    mut writer: LinkWriter,
+    queue: &mut mpsc::Receiver<OutgoingPacket>,
+    mut pongs: mpsc::Receiver<EngineFrame>,
     mut close: watch::Receiver<bool>,
-    goodbye: Outgoing,
-) -> Result<Farewell, DisconnectReason> {
+    goodbye: OutgoingPacket,
+) -> Result<CloseProgress, DisconnectReason> {
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         tokio::select! {
@@ -199,14 +204,14 @@ async fn write(
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         send(&mut writer, &mut batch).await?;
     }
-    writer.feed(Frame::Text(goodbye.text.into())).await?;
+    writer.feed(EngineFrame::Text(goodbye.text.into())).await?;
     writer.close().await
 }
-async fn send(writer: &mut Writer, batch: &mut Vec<Outgoing>) -> Result<(), DisconnectReason> {
+async fn send(writer: &mut LinkWriter, batch: &mut Vec<OutgoingPacket>) -> Result<(), DisconnectReason> {
     for packet in batch.drain(..) {
-        writer.feed(Frame::Text(packet.text.into())).await?;
+        writer.feed(EngineFrame::Text(packet.text.into())).await?;
         for bytes in packet.attachments {
-            writer.feed(Frame::Binary(bytes)).await?;
+            writer.feed(EngineFrame::Binary(bytes)).await?;
         }
     }
     writer.flush().await

@@ -9,16 +9,16 @@ use tracing::debug;
 use crate::conn::Conn;
 use crate::dial::{Dialer, Established};
 use crate::error::DisconnectReason;
-use crate::inbox::{Closed, Delivery, Incoming};
-use crate::reconnect::Backoff;
+use crate::inbox::{Closed, InboxSender, Incoming};
+use crate::reconnect::ReconnectBackoff;
 use crate::retry::FailedAttempt;
-use crate::session::{Session, requested};
+use crate::session::{LinkSession, requested};
 
 /// The link that can be used now, if there is one.
 #[derive(Default)]
-pub(crate) struct Current(RwLock<Option<Arc<Conn>>>);
+pub(crate) struct CurrentLink(RwLock<Option<Arc<Conn>>>);
 
-impl Current {
+impl CurrentLink {
     pub(crate) fn get(&self) -> Option<Arc<Conn>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -30,8 +30,8 @@ impl Current {
 
 pub(crate) struct Supervisor {
     pub(crate) dialer: Dialer,
-    pub(crate) current: Arc<Current>,
-    pub(crate) delivery: Delivery,
+    pub(crate) current: Arc<CurrentLink>,
+    pub(crate) delivery: InboxSender,
     /// Becomes true when this side wants to close.
     pub(crate) close: watch::Receiver<bool>,
     /// Dropped with the task, which tells those who wait for its end.
@@ -45,15 +45,15 @@ impl Supervisor {
         tokio::spawn(self.run(session));
     }
 
-    async fn run(mut self, first: Session) {
+    async fn run(mut self, first: LinkSession) {
         let closed = self.supervise(first).await;
         debug!(%closed, "closed");
         self.delivery.state(Incoming::Closed(closed));
         drop(self.done);
     }
 
-    async fn supervise(&mut self, first: Session) -> Closed {
-        let mut backoff = self.dialer.options.reconnect.map(Backoff::new);
+    async fn supervise(&mut self, first: LinkSession) -> Closed {
+        let mut backoff = self.dialer.options.reconnect.map(ReconnectBackoff::new);
         let mut session = first;
         loop {
             let since = Instant::now();
@@ -79,15 +79,15 @@ impl Supervisor {
     }
 
     /// Makes a link known: to the clients first, so that whoever reads of it can use it.
-    fn announce(&self, established: Established, reconnected: bool) -> Session {
-        let session = Session::new(established, &self.dialer.options);
+    fn announce(&self, established: Established, reconnected: bool) -> LinkSession {
+        let session = LinkSession::new(established, &self.dialer.options);
         self.current.set(Some(session.conn.clone()));
         self.delivery.state(Incoming::Connected { sid: session.conn.sid.clone(), reconnected });
         session
     }
 
     /// One link to its end. Its calls have failed when this returns.
-    async fn link(&self, session: Session) -> DisconnectReason {
+    async fn link(&self, session: LinkSession) -> DisconnectReason {
         let conn = session.conn.clone();
         let close_timeout = self.dialer.options.close_timeout;
         let (reason, mut queue) = session.run(&self.delivery, &self.close, close_timeout).await;
@@ -97,7 +97,7 @@ impl Supervisor {
     }
 
     /// Dials until a link is up or there is no point in going on.
-    async fn redial(&mut self, backoff: &mut Backoff) -> Result<Established, Closed> {
+    async fn redial(&mut self, backoff: &mut ReconnectBackoff) -> Result<Established, Closed> {
         loop {
             let delay = backoff.delay(fastrand::f64());
             debug!(?delay, "waiting before the next attempt");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2c_net::tls::ClientTls;
 use rustls::ClientConfig;
 
-use crate::error::ConnectError;
+use crate::error::SocketConnectError;
 
 /// Files for `https` and `wss`, all of them PEM. They are read when a connection is made, and again whenever a lost link
 /// is replaced, so that a renewed certificate is used.
@@ -29,18 +29,18 @@ pub struct ClientCertificate {
 
 /// Where the TLS settings of a connection come from.
 #[derive(Clone)]
-pub(crate) enum Source {
+pub(crate) enum TlsSource {
     Files(TlsFiles),
     Config(Arc<ClientConfig>),
 }
 
-impl Source {
+impl TlsSource {
     /// Whether making the settings again may give others.
     pub(crate) fn may_change(&self) -> bool {
         matches!(self, Self::Files(files) if *files != TlsFiles::default())
     }
 
-    pub(crate) fn settings(&self) -> Result<ClientConfig, ConnectError> {
+    pub(crate) fn settings(&self) -> Result<ClientConfig, SocketConnectError> {
         match self {
             Self::Files(files) => files.settings(),
             Self::Config(config) => Ok(ClientConfig::clone(config)),
@@ -49,8 +49,8 @@ impl Source {
 }
 
 impl TlsFiles {
-    fn settings(&self) -> Result<ClientConfig, ConnectError> {
-        let file = |error: a2c_pem::PemError| ConnectError::Tls(error.into());
+    fn settings(&self) -> Result<ClientConfig, SocketConnectError> {
+        let file = |error: a2c_pem::PemError| SocketConnectError::Tls(error.into());
         let extra_authorities = self.ca.as_deref().map(a2c_pem::authorities).transpose().map_err(file)?;
         let identity = self.client.as_ref().map(|ClientCertificate { certificate, key }| {
             a2c_pem::identity(certificate, key, &a2c_net::tls::provider())
@@ -59,11 +59,11 @@ impl TlsFiles {
             extra_authorities: extra_authorities.unwrap_or_default(),
             identity: identity.transpose().map_err(file)?,
         };
-        tls.config().map_err(|error| ConnectError::Tls(error.into()))
+        tls.config().map_err(|error| SocketConnectError::Tls(error.into()))
     }
 }
 
 /// Settings for a connection that never speaks TLS.
-pub(crate) fn unused() -> Result<ClientConfig, ConnectError> {
-    a2c_net::tls::without_trust().map_err(|error| ConnectError::Tls(error.into()))
+pub(crate) fn unused() -> Result<ClientConfig, SocketConnectError> {
+    a2c_net::tls::without_trust().map_err(|error| SocketConnectError::Tls(error.into()))
 }

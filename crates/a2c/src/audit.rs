@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use a2c_hub::audit::{Expected, Hash, Verified, VerifyError, verify};
+use a2c_hub::audit::{ExpectedHashes, Hash, Verified, VerifyError, verify};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -52,7 +52,7 @@ struct VerifyArgs {
 
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let AuditCommand::Verify(args) = &args.command;
-    let expected = Expected { follows: args.since_hash, holds: args.holds };
+    let expected = ExpectedHashes { follows: args.since_hash, holds: args.holds };
     let outcome = open(&args.file).map_err(VerifyError::Read).and_then(|log| verify(log, &expected));
     if args.json {
         output::json(&match &outcome {

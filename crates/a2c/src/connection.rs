@@ -6,7 +6,8 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use a2c_agent::{
-    ClientCertificate, ConnectError, Distrust, LinkOptions, Secret, SocketError, TlsFiles, Token, Transport,
+    CertificateProblem, ClientCertificate, ConnectError, LinkOptions, Secret, SocketConnectError, TlsFiles, Token,
+    Transport,
 };
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
@@ -95,23 +96,25 @@ fn hub_url(text: &str) -> Result<String, String> {
 }
 
 /// What usually is behind a hub that cannot be reached.
-fn unreachable(url: &str, source: &SocketError, has_certificate: bool) -> Option<&'static str> {
+fn unreachable(url: &str, source: &SocketConnectError, has_certificate: bool) -> Option<&'static str> {
     Some(match source {
-        SocketError::Http(refusal) if refusal.status.as_u16() == 404 => "is this its --path?",
-        SocketError::Http(_) => "is this an A2C hub?",
-        SocketError::Untrusted { why, .. } => distrust(why),
-        SocketError::ClientCertificate { .. } if has_certificate => {
+        SocketConnectError::Http(refusal) if refusal.status.as_u16() == 404 => "is this its --path?",
+        SocketConnectError::Http(_) => "is this an A2C hub?",
+        SocketConnectError::Untrusted { why, .. } => distrust(why),
+        SocketConnectError::ClientCertificate { .. } if has_certificate => {
             "show another with --client-cert FILE and --client-key FILE"
         }
-        SocketError::ClientCertificate { .. } => "show one with --client-cert FILE and --client-key FILE",
-        SocketError::NotTls(_) => "write http:// instead of https://, or have the hub speak TLS",
-        SocketError::Transport(why) if url.starts_with("http://") && is_no_http(&**why) => {
+        SocketConnectError::ClientCertificate { .. } => "show one with --client-cert FILE and --client-key FILE",
+        SocketConnectError::NotTls(_) => "write http:// instead of https://, or have the hub speak TLS",
+        SocketConnectError::Transport(why) if url.starts_with("http://") && is_no_http(&**why) => {
             "if the hub speaks TLS, write https:// instead of http://"
         }
-        SocketError::Transport(why) if url.starts_with("https://") && is_hung_up(&**why) => {
+        SocketConnectError::Transport(why) if url.starts_with("https://") && is_hung_up(&**why) => {
             "if the hub asks for a client certificate, show one with --client-cert FILE and --client-key FILE"
         }
-        SocketError::Transport(_) | SocketError::Timeout(_) => "is the hub running? Start one with: a2c server",
+        SocketConnectError::Transport(_) | SocketConnectError::Timeout(_) => {
+            "is the hub running? Start one with: a2c server"
+        }
         _ => return None,
     })
 }
@@ -137,11 +140,11 @@ fn is_hung_up(error: &(dyn Error + 'static)) -> bool {
         })
 }
 
-fn distrust(why: &Distrust) -> &'static str {
+fn distrust(why: &CertificateProblem) -> &'static str {
     match why {
-        Distrust::Expired => "have the hub's certificate renewed",
-        Distrust::NotYetValid => "check the clocks of both machines",
-        Distrust::WrongName => "write a name in --url that is in the hub's certificate",
+        CertificateProblem::Expired => "have the hub's certificate renewed",
+        CertificateProblem::NotYetValid => "check the clocks of both machines",
+        CertificateProblem::WrongName => "write a name in --url that is in the hub's certificate",
         _ => "if this is your hub, trust the CA of its certificate with --ca-file FILE",
     }
 }

@@ -11,7 +11,7 @@ use crate::support::{Polling, Server, Wire, answer, config, frame, within};
 const BEAT: Duration = Duration::from_millis(250);
 
 async fn impatient() -> Server {
-    Server::with(Config { ping_interval: BEAT, ping_timeout: 4 * BEAT, stranger_stay: 4 * BEAT, ..config() }).await
+    Server::with(Config { ping_interval: BEAT, ping_timeout: 4 * BEAT, unadmitted_timeout: 4 * BEAT, ..config() }).await
 }
 
 #[tokio::test]
@@ -132,13 +132,13 @@ async fn a_stranger_who_never_stops_talking() {
     let mut wire = Wire::open(&server).await;
     let chatter = frame(OpCode::Data(Data::Text), b"3", true).repeat(5000);
     within("the end", async { while wire.raw(&chatter).await.is_ok() {} }).await;
-    assert_eq!(server.closed(1).await, [CloseReason::Stranger]);
+    assert_eq!(server.closed(1).await, [CloseReason::NotAdmitted]);
 
     let mut quiet = Wire::open(&server).await;
     while quiet.try_text().await.is_some() {}
     let mut polling = Polling::open(&server).await;
     while polling.post("3").await == 200 {}
-    assert_eq!(server.closed(3).await, [CloseReason::Stranger; 3]);
+    assert_eq!(server.closed(3).await, [CloseReason::NotAdmitted; 3]);
 }
 
 /// What waits for a stranger is little: it has no business making the engine remember things.

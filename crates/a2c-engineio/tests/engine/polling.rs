@@ -108,7 +108,7 @@ async fn a_poll_that_was_given_up_is_followed_by_another() {
         // Nothing tells a client when the engine has noticed; what it posts is handled whenever that is.
         assert_eq!(polling.post(&format!("4seq {n}")).await, 200);
     }
-    server.engine.dismiss();
+    server.engine.close_all();
     assert_eq!(server.closed(1).await.len(), 1);
 }
 

@@ -88,14 +88,14 @@ impl FromStr for Hash {
 
 /// The end of a chain: what the next line follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct ChainEnd {
     /// The number of the last line; the next one has one more.
     pub(crate) seq: u64,
     /// The hash of the last line.
     pub(crate) hash: Hash,
 }
 
-impl End {
+impl ChainEnd {
     /// Before the first line of all.
     pub(crate) const START: Self = Self { seq: 0, hash: Hash::ZERO };
 }
@@ -114,7 +114,7 @@ pub(crate) fn seal(out: &mut Vec<u8>, start: usize) -> Hash {
 
 /// What the chain needs to know of a line.
 #[derive(Deserialize)]
-struct Content<'a> {
+struct SealedFields<'a> {
     seq: u64,
     #[serde(borrow)]
     time: Cow<'a, str>,
@@ -138,23 +138,24 @@ pub(crate) struct Sealed<'a> {
 
 /// What is wrong with a line, looked at alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub(crate) enum RecordFlaw {
     NotARecord,
     WrongHash,
 }
 
 /// Reads a line, without its line break, and checks its hash.
-pub(crate) fn read(line: &[u8]) -> Result<Sealed<'_>, Flaw> {
-    let body = line.len().checked_sub(BEFORE_HASH.len() + HEX + AFTER_HASH.len()).ok_or(Flaw::NotARecord)?;
+pub(crate) fn read(line: &[u8]) -> Result<Sealed<'_>, RecordFlaw> {
+    let body = line.len().checked_sub(BEFORE_HASH.len() + HEX + AFTER_HASH.len()).ok_or(RecordFlaw::NotARecord)?;
     let (body, end) = line.split_at(body);
-    let hex = end.strip_prefix(BEFORE_HASH).and_then(|end| end.strip_suffix(AFTER_HASH)).ok_or(Flaw::NotARecord)?;
-    let hash: Hash = str::from_utf8(hex).ok().and_then(|hex| hex.parse().ok()).ok_or(Flaw::NotARecord)?;
+    let hex =
+        end.strip_prefix(BEFORE_HASH).and_then(|end| end.strip_suffix(AFTER_HASH)).ok_or(RecordFlaw::NotARecord)?;
+    let hash: Hash = str::from_utf8(hex).ok().and_then(|hex| hex.parse().ok()).ok_or(RecordFlaw::NotARecord)?;
     if Hash::of(body) != hash {
-        return Err(Flaw::WrongHash);
+        return Err(RecordFlaw::WrongHash);
     }
-    let content: Content<'_> = serde_json::from_slice(line).map_err(|_| Flaw::NotARecord)?;
-    let prev = content.prev.parse().map_err(|NotAHash| Flaw::NotARecord)?;
-    let Content { seq, time, event, count, .. } = content;
+    let content: SealedFields<'_> = serde_json::from_slice(line).map_err(|_| RecordFlaw::NotARecord)?;
+    let prev = content.prev.parse().map_err(|NotAHash| RecordFlaw::NotARecord)?;
+    let SealedFields { seq, time, event, count, .. } = content;
     Ok(Sealed { seq, time, event, count: count.unwrap_or(0), prev, hash })
 }
 
@@ -205,10 +206,10 @@ mod tests {
 
     #[test]
     fn a_sealed_line_that_is_no_record_is_none() {
-        assert_eq!(read(&sealed(r#"{"seq":1}"#)).map(|s| s.seq), Err(Flaw::NotARecord));
+        assert_eq!(read(&sealed(r#"{"seq":1}"#)).map(|s| s.seq), Err(RecordFlaw::NotARecord));
         assert_eq!(
             read(&sealed(r#"{"seq":1,"time":"t","event":"x","prev":"0"}"#)).map(|s| s.seq),
-            Err(Flaw::NotARecord)
+            Err(RecordFlaw::NotARecord)
         );
     }
 

@@ -8,14 +8,14 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::chain::{self, End, Flaw, MAX_LINE};
+use super::chain::{self, ChainEnd, MAX_LINE, RecordFlaw};
 
 /// How every line begins.
 const HEAD: &[u8] = b"{\"seq\":";
 
 /// The log cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum AuditOpenError {
     /// The file cannot be opened, read or locked.
     #[error("cannot {action} the audit log {}: {source}", path.display())]
     File {
@@ -59,7 +59,7 @@ pub(crate) struct LogFile {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: LogFile,
-    pub(crate) end: End,
+    pub(crate) end: ChainEnd,
     /// How much of an unfinished line was set aside.
     pub(crate) set_aside: Option<SetAside>,
 }
@@ -73,25 +73,25 @@ pub(crate) struct SetAside {
 
 impl LogFile {
     /// Opens or creates the file and finds the end of its chain.
-    pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
-        let failed = |action| move |source| OpenError::File { action, path: path.to_owned(), source };
+    pub(crate) fn open(path: &Path) -> Result<Opened, AuditOpenError> {
+        let failed = |action| move |source| AuditOpenError::File { action, path: path.to_owned(), source };
         refuse_pipes(path)?;
         let file = private().read(true).append(true).create(true).open(path).map_err(failed("open"))?;
         let found = file.metadata().map_err(failed("open"))?;
         let mut log = Self { file, path: path.to_owned(), is_device: is_device(&found) };
         if log.is_device {
-            return Ok(Opened { file: log, end: End::START, set_aside: None });
+            return Ok(Opened { file: log, end: ChainEnd::START, set_aside: None });
         }
         match log.file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { path: path.to_owned() }),
+            Err(TryLockError::WouldBlock) => return Err(AuditOpenError::InUse { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
         }
         // Measured under the lock: until then another hub may have been writing.
         let length = log.file.metadata().map_err(failed("read"))?.len();
         let whole = log.last_break(length).map_err(failed("read"))?.map_or(0, |at| at + 1);
         let end = log.end_of_chain(whole, length).map_err(failed("read"))?;
-        let end = end.ok_or_else(|| OpenError::NotALog { path: path.to_owned() })?;
+        let end = end.ok_or_else(|| AuditOpenError::NotALog { path: path.to_owned() })?;
         let set_aside = match length - whole {
             0 => None,
             _ => Some(log.set_aside(whole, end.seq + 1).map_err(failed("repair"))?),
@@ -101,8 +101,8 @@ impl LogFile {
 
     /// Whether a log could be continued in a file that is there already. Changes nothing, and does not mind a hub that
     /// is writing to it.
-    pub(crate) fn look_at(path: &Path) -> Result<(), OpenError> {
-        let failed = |source| OpenError::File { action: "read", path: path.to_owned(), source };
+    pub(crate) fn look_at(path: &Path) -> Result<(), AuditOpenError> {
+        let failed = |source| AuditOpenError::File { action: "read", path: path.to_owned(), source };
         refuse_pipes(path)?;
         let file = match File::open(path) {
             Ok(file) => file,
@@ -117,7 +117,7 @@ impl LogFile {
         let whole = log.last_break(found.len()).map_err(failed)?.map_or(0, |at| at + 1);
         match log.end_of_chain(whole, found.len()).map_err(failed)? {
             Some(_) => Ok(()),
-            None => Err(OpenError::NotALog { path: path.to_owned() }),
+            None => Err(AuditOpenError::NotALog { path: path.to_owned() }),
         }
     }
 
@@ -138,7 +138,7 @@ impl LogFile {
     }
 
     /// What the next line follows, where whole lines end at `whole`; nothing if this is not a log of ours.
-    fn end_of_chain(&mut self, whole: u64, length: u64) -> io::Result<Option<End>> {
+    fn end_of_chain(&mut self, whole: u64, length: u64) -> io::Result<Option<ChainEnd>> {
         let start = match whole {
             0 => 0,
             _ => self.last_break(whole - 1)?.map_or(0, |at| at + 1),
@@ -149,7 +149,7 @@ impl LogFile {
             let mut head = vec![0; HEAD.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
             self.file.read_exact(&mut head)?;
             let is_ours = HEAD.starts_with(&head) || head.iter().all(|byte| *byte == 0);
-            return Ok(is_ours.then_some(End::START));
+            return Ok(is_ours.then_some(ChainEnd::START));
         }
         let Some(length) = usize::try_from(whole - 1 - start).ok().filter(|length| *length <= MAX_LINE) else {
             return Ok(None);
@@ -157,8 +157,8 @@ impl LogFile {
         let mut line = vec![0; length];
         self.file.read_exact(&mut line)?;
         match chain::read(&line) {
-            Ok(sealed) => Ok(Some(End { seq: sealed.seq, hash: sealed.hash })),
-            Err(Flaw::NotARecord | Flaw::WrongHash) => Ok(None),
+            Ok(sealed) => Ok(Some(ChainEnd { seq: sealed.seq, hash: sealed.hash })),
+            Err(RecordFlaw::NotARecord | RecordFlaw::WrongHash) => Ok(None),
         }
     }
 
@@ -222,9 +222,9 @@ impl Write for LogFile {
 }
 
 /// A pipe would have to be waited for.
-fn refuse_pipes(path: &Path) -> Result<(), OpenError> {
+fn refuse_pipes(path: &Path) -> Result<(), AuditOpenError> {
     let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !is_device(&found));
-    if is_other { Err(OpenError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
+    if is_other { Err(AuditOpenError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// What is created is for the hub's own user only; what an operator has created keeps its mode.

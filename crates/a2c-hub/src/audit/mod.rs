@@ -1,7 +1,7 @@
 //! The audit log: who did what through the hub, one JSON object per line, each line sealed to the one before.
 //!
 //! How a record flows: whoever has something to tell makes a plain [`Record`] and hands it to [`AuditLog::record`], which
-//! puts it into a bounded `queue` and returns. One thread, the `writer`, makes a `line` of it (with the [`shape()`] of the
+//! puts it into a bounded `queue` and returns. One thread, the `writer`, makes a `line` of it (with the [`summarize_types()`] of the
 //! arguments in place of their values), links it into the `chain` and appends it to the `file`. [`verify()`] reads the
 //! file back.
 //!
@@ -9,26 +9,26 @@
 //! by the log itself once it can be written again.
 //!
 //! ```
-//! use a2c_hub::audit::{AuditConfig, AuditLog, Event, Expected, Record, verify};
+//! use a2c_hub::audit::{AuditConfig, AuditLog, AuditEvent, ExpectedHashes, Record, verify};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let dir = tempfile::tempdir()?;
 //! let path = dir.path().join("audit.jsonl");
 //! let log = AuditLog::open(&AuditConfig::at(&path))?;
-//! log.record(Record { office: Some("demo".into()), ..Record::of(Event::Joined) });
+//! log.record(Record { office: Some("demo".into()), ..Record::of(AuditEvent::Joined) });
 //! log.close();
 //! let file = std::io::BufReader::new(std::fs::File::open(&path)?);
-//! assert_eq!(verify(file, &Expected::default())?.records, 1);
+//! assert_eq!(verify(file, &ExpectedHashes::default())?.records, 1);
 //! # Ok(())
 //! # }
 //! ```
 
 mod chain;
+mod encoding;
 mod file;
-mod line;
 mod queue;
 mod record;
-mod shape;
+mod type_summary;
 mod verify;
 mod writer;
 
@@ -40,14 +40,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 pub use chain::{Hash, NotAHash};
-pub use file::OpenError;
-pub use record::{Arguments, Decision, Event, MAX_ARGUMENTS, Record};
-pub use shape::{Shape, shape};
-pub use verify::{Break, Expected, Verified, VerifyError, verify};
+pub use file::AuditOpenError;
+pub use record::{Arguments, AuditEvent, Decision, MAX_ARGUMENTS, Record};
+pub use type_summary::{TypeSummary, summarize_types};
+pub use verify::{Break, ExpectedHashes, Verified, VerifyError, verify};
 
 use file::LogFile;
-use queue::{Order, Queue};
-use writer::Writer;
+use queue::{RecordQueue, WriterCommand};
+use writer::LogWriter;
 
 /// What is logged, and where.
 #[derive(Debug, Clone)]
@@ -70,14 +70,14 @@ impl AuditConfig {
 
     /// Whether the log could go on in its file, as far as that can be told by reading: a file that is not there yet is
     /// fine, and so is one that a hub is writing to.
-    pub fn check(&self) -> Result<(), OpenError> {
+    pub fn check(&self) -> Result<(), AuditOpenError> {
         LogFile::look_at(&self.path)
     }
 }
 
 /// An open audit log. Dropping it closes it.
 pub struct AuditLog {
-    queue: Arc<Queue>,
+    queue: Arc<RecordQueue>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -86,7 +86,7 @@ pub struct AuditLog {
 pub enum ReopenError {
     /// The new file cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Open(#[from] AuditOpenError),
     /// What is in the new file has a chain of its own, which the old one cannot be continued in.
     #[error("{} is not empty: move it away, the log goes on in the old file until then", path.display())]
     NotEmpty {
@@ -100,16 +100,16 @@ pub enum ReopenError {
 
 impl AuditLog {
     /// Opens the log, continues its chain and starts its thread. Reads the end of the file only.
-    pub fn open(config: &AuditConfig) -> Result<Self, OpenError> {
+    pub fn open(config: &AuditConfig) -> Result<Self, AuditOpenError> {
         let opened = LogFile::open(&config.path)?;
         if let Some(set_aside) = &opened.set_aside {
             let (bytes, kept_in) = (set_aside.bytes, set_aside.path.display());
             tracing::warn!(path = %config.path.display(), bytes, %kept_in, "the audit log ended within a line");
         }
-        let queue = Arc::new(Queue::new(config.max_waiting.max(1)));
-        let writer = Writer::new(queue.clone(), opened, config.values);
+        let queue = Arc::new(RecordQueue::new(config.max_waiting.max(1)));
+        let writer = LogWriter::new(queue.clone(), opened, config.values);
         let thread = std::thread::Builder::new().name("audit".into()).spawn(|| writer.run());
-        let failed = |source| OpenError::File { action: "start", path: config.path.clone(), source };
+        let failed = |source| AuditOpenError::File { action: "start", path: config.path.clone(), source };
         Ok(Self { queue, thread: Mutex::new(Some(thread.map_err(failed)?)) })
     }
 
@@ -125,14 +125,14 @@ impl AuditLog {
 
     /// Waits until everything recorded so far is on the disk, or until the disk has refused it. Blocks.
     pub fn flush(&self) -> io::Result<()> {
-        let answer = self.ask(Order::Flush);
+        let answer = self.ask(WriterCommand::Flush);
         answer.and_then(|answer| answer.recv().ok()).unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into()))
     }
 
     /// Goes on in a new file after the old one was moved away: its first record follows the last one of the old file.
     /// Does nothing while the file is where it was. Blocks for as long as the disk takes.
     pub fn reopen(&self) -> Result<(), ReopenError> {
-        let answer = self.ask(Order::Reopen);
+        let answer = self.ask(WriterCommand::Reopen);
         answer.and_then(|answer| answer.recv().ok()).unwrap_or(Err(ReopenError::Closed))
     }
 
@@ -145,9 +145,9 @@ impl AuditLog {
         }
     }
 
-    fn ask<T>(&self, order: fn(SyncSender<T>) -> Order) -> Option<Receiver<T>> {
+    fn ask<T>(&self, command: fn(SyncSender<T>) -> WriterCommand) -> Option<Receiver<T>> {
         let (sender, answer) = sync_channel(1);
-        self.queue.order(order(sender)).then_some(answer)
+        self.queue.command(command(sender)).then_some(answer)
     }
 }
 

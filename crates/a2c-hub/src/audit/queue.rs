@@ -20,39 +20,39 @@ const GATHER: Duration = Duration::from_millis(10);
 const MAX_WEIGHT: usize = 32 << 20;
 
 /// A record that waits to be written.
-pub(crate) struct Waiting {
+pub(crate) struct QueuedRecord {
     pub(crate) time: SystemTime,
     pub(crate) record: Record,
 }
 
 /// Something that is asked of the writer, and where it answers.
-pub(crate) enum Order {
+pub(crate) enum WriterCommand {
     Flush(SyncSender<io::Result<()>>),
     Reopen(SyncSender<Result<(), ReopenError>>),
 }
 
-pub(crate) struct Queue {
-    state: Mutex<State>,
+pub(crate) struct RecordQueue {
+    state: Mutex<QueueState>,
     wake: Condvar,
     capacity: usize,
     lost: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
-    records: VecDeque<Waiting>,
+struct QueueState {
+    records: VecDeque<QueuedRecord>,
     weight: usize,
     /// Records refused since the writer last took the others. None is let in behind them, so that they are told of where
     /// they are missing.
     refused: u64,
-    orders: Vec<Order>,
+    commands: Vec<WriterCommand>,
     closed: bool,
-    writer: Writer,
+    writer: WriterActivity,
 }
 
 /// What the writer does; it is woken only where that helps.
 #[derive(Default, PartialEq)]
-enum Writer {
+enum WriterActivity {
     /// It looks into the queue before it waits.
     #[default]
     Busy,
@@ -65,14 +65,14 @@ enum Writer {
 }
 
 /// What the writer was woken for.
-pub(crate) struct Woken {
-    pub(crate) orders: Vec<Order>,
+pub(crate) struct WakeUp {
+    pub(crate) commands: Vec<WriterCommand>,
     pub(crate) closed: bool,
 }
 
-impl Queue {
+impl RecordQueue {
     pub(crate) fn new(capacity: usize) -> Self {
-        let state = State { records: VecDeque::with_capacity(capacity.min(1024)), ..State::default() };
+        let state = QueueState { records: VecDeque::with_capacity(capacity.min(1024)), ..QueueState::default() };
         Self { state: Mutex::new(state), wake: Condvar::new(), capacity, lost: AtomicU64::new(0) }
     }
 
@@ -87,22 +87,24 @@ impl Queue {
             return;
         }
         // Under the lock, so that times and numbers are in the same order.
-        state.records.push_back(Waiting { time: SystemTime::now(), record });
+        state.records.push_back(QueuedRecord { time: SystemTime::now(), record });
         state.weight += weight;
-        if state.writer == Writer::Idle || (state.writer == Writer::Gathering && self.is_pressing(&state)) {
-            state.writer = Writer::Busy;
+        if state.writer == WriterActivity::Idle
+            || (state.writer == WriterActivity::Gathering && self.is_pressing(&state))
+        {
+            state.writer = WriterActivity::Busy;
             drop(state);
             self.wake.notify_one();
         }
     }
 
     /// Asks something of the writer; `false` when it has ended.
-    pub(crate) fn order(&self, order: Order) -> bool {
+    pub(crate) fn command(&self, command: WriterCommand) -> bool {
         let mut state = self.state();
         if state.closed {
             return false;
         }
-        state.orders.push(order);
+        state.commands.push(command);
         drop(state);
         self.wake.notify_one();
         true
@@ -122,21 +124,21 @@ impl Queue {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Waits for records, unless the writer is stuck; for orders; for the end; and no longer than until `deadline`.
-    pub(crate) fn wait(&self, deadline: Option<Instant>, is_stuck: bool) -> Woken {
+    /// Waits for records, unless the writer is stuck; for commands; for the end; and no longer than until `deadline`.
+    pub(crate) fn wait(&self, deadline: Option<Instant>, is_stuck: bool) -> WakeUp {
         let mut state = self.state();
         let mut gathered = None;
-        while state.orders.is_empty() && !state.closed {
+        while state.commands.is_empty() && !state.closed {
             let has_records = !state.records.is_empty() || state.refused > 0;
             let now = Instant::now();
             let until = if is_stuck {
-                state.writer = Writer::Stuck;
+                state.writer = WriterActivity::Stuck;
                 deadline
             } else if has_records {
-                state.writer = Writer::Gathering;
+                state.writer = WriterActivity::Gathering;
                 if self.is_pressing(&state) { Some(now) } else { Some(*gathered.get_or_insert(now + GATHER)) }
             } else {
-                state.writer = Writer::Idle;
+                state.writer = WriterActivity::Idle;
                 deadline
             };
             state = match until {
@@ -145,12 +147,12 @@ impl Queue {
                 None => self.wake.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
-        state.writer = Writer::Busy;
-        Woken { orders: std::mem::take(&mut state.orders), closed: state.closed }
+        state.writer = WriterActivity::Busy;
+        WakeUp { commands: std::mem::take(&mut state.commands), closed: state.closed }
     }
 
     /// Moves all records to an empty batch; says how many were refused after them.
-    pub(crate) fn take(&self, batch: &mut VecDeque<Waiting>) -> u64 {
+    pub(crate) fn take(&self, batch: &mut VecDeque<QueuedRecord>) -> u64 {
         debug_assert!(batch.is_empty(), "the last batch is done");
         let mut state = self.state();
         std::mem::swap(&mut state.records, batch);
@@ -159,11 +161,11 @@ impl Queue {
     }
 
     /// Whether there is no time to wait for more: the queue is half full, or was full.
-    fn is_pressing(&self, state: &State) -> bool {
+    fn is_pressing(&self, state: &QueueState) -> bool {
         state.records.len() * 2 >= self.capacity || state.weight * 2 >= MAX_WEIGHT || state.refused > 0
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         // Every statement leaves it consistent; recording goes on whatever has panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

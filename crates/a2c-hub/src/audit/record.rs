@@ -14,7 +14,7 @@ pub const MAX_ARGUMENTS: usize = 64 << 10;
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum AuditEvent {
     /// The hub listens.
     HubStarted,
     /// The hub ends.
@@ -66,7 +66,7 @@ pub enum Decision {
 /// One record. Fields that do not apply stay `None` and are not written.
 ///
 /// ```
-/// use a2c_hub::audit::{Arguments, Decision, Event, Record};
+/// use a2c_hub::audit::{Arguments, Decision, AuditEvent, Record};
 ///
 /// let record = Record {
 ///     office: Some("demo".into()),
@@ -74,14 +74,14 @@ pub enum Decision {
 ///     tool: Some("echo".into()),
 ///     decision: Some(Decision::Answered),
 ///     arguments: Some(Arguments::of(r#"{"text":"hello"}"#)),
-///     ..Record::of(Event::Call)
+///     ..Record::of(AuditEvent::Call)
 /// };
 /// # let _ = record;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What happened.
-    pub event: Event,
+    pub event: AuditEvent,
     /// Whom the authentication found behind the connection.
     pub subject: Option<Arc<str>>,
     /// Where the connection comes from.
@@ -98,7 +98,7 @@ pub struct Record {
     pub computer: Option<Arc<str>>,
     /// The tool that was called.
     pub tool: Option<Arc<str>>,
-    /// The event name of the request, such as `client:tool_call`; the action of an [`Event::Admin`].
+    /// The event name of the request, such as `client:tool_call`; the action of an [`AuditEvent::Admin`].
     pub request: Option<Arc<str>>,
     /// The Agent's key for the request.
     pub req_id: Option<Arc<str>>,
@@ -116,13 +116,13 @@ pub struct Record {
     pub answer_bytes: Option<u64>,
     /// What the tool was given.
     pub arguments: Option<Arguments>,
-    /// How many: records of an [`Event::Lost`], bytes of an [`Event::Recovered`].
+    /// How many: records of an [`AuditEvent::Lost`], bytes of an [`AuditEvent::Recovered`].
     pub count: Option<u64>,
 }
 
 impl Record {
     /// A record with nothing in it yet.
-    pub const fn of(event: Event) -> Self {
+    pub const fn of(event: AuditEvent) -> Self {
         Self {
             event,
             subject: None,
@@ -146,7 +146,7 @@ impl Record {
         }
     }
 
-    pub(crate) fn counting(event: Event, count: u64) -> Self {
+    pub(crate) fn counting(event: AuditEvent, count: u64) -> Self {
         Self { count: Some(count), ..Self::of(event) }
     }
 

@@ -4,11 +4,11 @@ use std::io::{self, BufRead, Read as _};
 
 use serde::Serialize;
 
-use super::chain::{self, End, Flaw, Hash, MAX_LINE};
+use super::chain::{self, ChainEnd, Hash, MAX_LINE, RecordFlaw};
 
 /// What the caller knows from elsewhere.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Expected {
+pub struct ExpectedHashes {
     /// The last hash of the file before, which the first line has to follow.
     pub follows: Option<Hash>,
     /// A hash that was noted earlier and has to be among those of the file.
@@ -104,20 +104,20 @@ pub enum Break {
     },
 }
 
-impl From<Flaw> for Break {
-    fn from(flaw: Flaw) -> Self {
+impl From<RecordFlaw> for Break {
+    fn from(flaw: RecordFlaw) -> Self {
         match flaw {
-            Flaw::NotARecord => Self::NotARecord,
-            Flaw::WrongHash => Self::Changed,
+            RecordFlaw::NotARecord => Self::NotARecord,
+            RecordFlaw::WrongHash => Self::Changed,
         }
     }
 }
 
 /// Checks that every record is as it was written and follows the one before.
 ///
-/// What it cannot see: lines cut off the end (unless [`Expected::holds`] names one of them), files removed before this
-/// one (unless [`Expected::follows`] is given), and a log that was written anew as a whole.
-pub fn verify(mut log: impl BufRead, expected: &Expected) -> Result<Verified, VerifyError> {
+/// What it cannot see: lines cut off the end (unless [`ExpectedHashes::holds`] names one of them), files removed before this
+/// one (unless [`ExpectedHashes::follows`] is given), and a log that was written anew as a whole.
+pub fn verify(mut log: impl BufRead, expected: &ExpectedHashes) -> Result<Verified, VerifyError> {
     let mut seen = Verified {
         records: 0,
         from: None,
@@ -149,7 +149,7 @@ pub fn verify(mut log: impl BufRead, expected: &Expected) -> Result<Verified, Ve
             }
             Some(end) => check_next(end, sealed.seq, sealed.prev).map_err(broken)?,
         }
-        end = Some(End { seq: sealed.seq, hash: sealed.hash });
+        end = Some(ChainEnd { seq: sealed.seq, hash: sealed.hash });
         seen.records += 1;
         seen.last_hash = sealed.hash;
         is_held |= expected.holds == Some(sealed.hash);
@@ -193,7 +193,7 @@ fn check_first(seq: u64, prev: Hash, follows: Option<Hash>) -> Result<(), Break>
     }
 }
 
-fn check_next(end: End, found: u64, prev: Hash) -> Result<(), Break> {
+fn check_next(end: ChainEnd, found: u64, prev: Hash) -> Result<(), Break> {
     let expected = end.seq + 1;
     match found {
         _ if found > expected => Err(Break::Missing { expected, found }),

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::ReopenError;
 use super::chain::End;
+use super::encoding;
 use super::file::{LogFile, Opened};
-use super::line;
-use super::queue::{Order, Queue, Waiting};
-use super::record::{Event, Record};
+use super::queue::{QueuedRecord, RecordQueue, WriterCommand};
+use super::record::{AuditEvent, Record};
 
 /// How long something written may stay off the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -28,25 +28,25 @@ const WRITE_SIZE: usize = 256 << 10;
 /// How much room for records is kept after a burst.
 const USUAL_BATCH: usize = 1 << 10;
 
-pub(crate) struct Writer {
-    queue: Arc<Queue>,
+pub(crate) struct LogWriter {
+    queue: Arc<RecordQueue>,
     file: LogFile,
-    end: End,
+    end: ChainEnd,
     values: bool,
     /// Taken from the queue, not yet lines.
-    batch: VecDeque<Waiting>,
+    batch: VecDeque<QueuedRecord>,
     /// Refused by the queue after the batch, and not yet told of.
     refused: u64,
-    lines: Lines,
+    lines: LineBuffer,
     /// Since when something is written that is not surely on the disk.
     unsynced: Option<Instant>,
-    writing: Incident,
-    syncing: Incident,
+    writing: FailureReport,
+    syncing: FailureReport,
 }
 
-impl Writer {
+impl LogWriter {
     /// A writer that goes on where a file ended.
-    pub(crate) fn new(queue: Arc<Queue>, opened: Opened, values: bool) -> Self {
+    pub(crate) fn new(queue: Arc<RecordQueue>, opened: Opened, values: bool) -> Self {
         let mut writer = Self {
             queue,
             file: opened.file,
@@ -54,15 +54,15 @@ impl Writer {
             values,
             batch: VecDeque::new(),
             refused: 0,
-            lines: Lines::default(),
+            lines: LineBuffer::default(),
             unsynced: None,
-            writing: Incident::new("write"),
-            syncing: Incident::new("sync"),
+            writing: FailureReport::new("write"),
+            syncing: FailureReport::new("sync"),
         };
         if let Some(set_aside) = opened.set_aside {
             let name = set_aside.path.file_name().unwrap_or_default().to_string_lossy();
             let reason = Some(format!("the last line was not finished, it is kept in {name}").into());
-            writer.append(&Record { reason, ..Record::counting(Event::Recovered, set_aside.bytes) });
+            writer.append(&Record { reason, ..Record::counting(AuditEvent::Recovered, set_aside.bytes) });
         }
         writer
     }
@@ -72,17 +72,17 @@ impl Writer {
         loop {
             let is_stuck = self.is_stuck();
             let woken = self.queue.wait(self.alarm(is_stuck), is_stuck);
-            let is_asked = woken.closed || !woken.orders.is_empty();
+            let is_asked = woken.closed || !woken.commands.is_empty();
             if is_asked {
                 self.settle();
             } else {
                 self.advance();
             }
-            for order in woken.orders {
+            for command in woken.commands {
                 // Who asked may have gone.
-                match order {
-                    Order::Flush(answer) => drop(answer.send(self.settled())),
-                    Order::Reopen(answer) => drop(answer.send(self.reopen())),
+                match command {
+                    WriterCommand::Flush(answer) => drop(answer.send(self.settled())),
+                    WriterCommand::Reopen(answer) => drop(answer.send(self.reopen())),
                 }
             }
             if woken.closed {
@@ -130,13 +130,13 @@ impl Writer {
     fn write(&mut self) -> Result<(), Stuck> {
         loop {
             while self.lines.len() < WRITE_SIZE
-                && let Some(Waiting { time, record }) = self.batch.pop_front()
+                && let Some(QueuedRecord { time, record }) = self.batch.pop_front()
             {
-                line::append(&mut self.lines.bytes, &mut self.end, time, &record, self.values);
+                encoding::append(&mut self.lines.bytes, &mut self.end, time, &record, self.values);
             }
             if self.batch.is_empty() && self.refused > 0 {
                 let count = std::mem::take(&mut self.refused);
-                self.append(&Record::counting(Event::Lost, count));
+                self.append(&Record::counting(AuditEvent::Lost, count));
             }
             if self.lines.is_empty() {
                 self.batch.shrink_to(USUAL_BATCH);
@@ -157,7 +157,7 @@ impl Writer {
     }
 
     fn append(&mut self, record: &Record) {
-        line::append(&mut self.lines.bytes, &mut self.end, SystemTime::now(), record, self.values);
+        encoding::append(&mut self.lines.bytes, &mut self.end, SystemTime::now(), record, self.values);
     }
 
     /// Goes on in a new file if the old one was moved away. What the old one did not take goes to the new one.
@@ -166,15 +166,15 @@ impl Writer {
             return Ok(());
         }
         let opened = LogFile::open(self.file.path())?;
-        if opened.end != End::START || opened.set_aside.is_some() {
+        if opened.end != ChainEnd::START || opened.set_aside.is_some() {
             return Err(ReopenError::NotEmpty { path: self.file.path().to_owned() });
         }
         self.lines.rewind(&self.file);
         self.file = opened.file;
-        (self.writing, self.syncing) = (Incident::new("write"), Incident::new("sync"));
+        (self.writing, self.syncing) = (FailureReport::new("write"), FailureReport::new("sync"));
         self.unsynced = None;
         // Written at once: an empty file would not know what it follows if the hub ended now.
-        self.append(&Record::of(Event::Rotated));
+        self.append(&Record::of(AuditEvent::Rotated));
         self.settle();
         Ok(())
     }
@@ -195,15 +195,15 @@ impl Writer {
 /// The disk does not take what has to be written.
 struct Stuck;
 
-/// Lines on their way to the file.
+/// LineBuffer on their way to the file.
 #[derive(Default)]
-struct Lines {
+struct LineBuffer {
     bytes: Vec<u8>,
     /// How many of the bytes are in the file.
     written: usize,
 }
 
-impl Lines {
+impl LineBuffer {
     fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -243,12 +243,12 @@ impl Lines {
 }
 
 /// Trouble with the disk, reported when it begins and when it is over.
-struct Incident {
+struct FailureReport {
     action: &'static str,
     last: Option<io::ErrorKind>,
 }
 
-impl Incident {
+impl FailureReport {
     const fn new(action: &'static str) -> Self {
         Self { action, last: None }
     }
@@ -270,12 +270,12 @@ mod tests {
     use super::*;
 
     /// A disk that takes a few bytes between failures.
-    struct Crowded {
+    struct FullDisk {
         taken: Vec<u8>,
         room: usize,
     }
 
-    impl Write for Crowded {
+    impl Write for FullDisk {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             if self.room == 0 {
                 return Err(io::ErrorKind::StorageFull.into());
@@ -294,8 +294,8 @@ mod tests {
     #[test]
     fn writing_goes_on_at_the_byte_where_the_disk_was_full() {
         let text = b"first line\nsecond line\nthird line\n";
-        let mut lines = Lines { bytes: text.to_vec(), written: 0 };
-        let mut disk = Crowded { taken: Vec::new(), room: 0 };
+        let mut lines = LineBuffer { bytes: text.to_vec(), written: 0 };
+        let mut disk = FullDisk { taken: Vec::new(), room: 0 };
         let mut failures = 0;
         while lines.write_to(&mut disk).is_err() {
             failures += 1;
@@ -311,7 +311,7 @@ mod tests {
         let path = dir.path().join("audit.jsonl");
         let mut file = LogFile::open(&path).unwrap().file;
         file.write_all(b"first line\nseco").unwrap();
-        let mut lines = Lines { bytes: b"first line\nsecond line\nthird line\n".to_vec(), written: 15 };
+        let mut lines = LineBuffer { bytes: b"first line\nsecond line\nthird line\n".to_vec(), written: 15 };
         lines.rewind(&file);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "first line\n");
         assert_eq!((lines.bytes.as_slice(), lines.written, lines.count()), (&b"second line\nthird line\n"[..], 0, 2));
@@ -349,7 +349,7 @@ mod tests {
         let file = LogFile::open(&dir.path().join("audit.jsonl")).unwrap().file;
         let seen = Levels::default();
         tracing::subscriber::with_default(seen.clone(), || {
-            let mut incident = Incident::new("write");
+            let mut incident = FailureReport::new("write");
             for is_well in [true, false, false, false, true, true, false, false] {
                 let outcome = if is_well { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) };
                 assert_eq!(incident.ended_well(&outcome, &file), is_well);

@@ -1,16 +1,16 @@
 //! The client certificate of mutual TLS.
 
-use super::{Authenticate, Claim, Pass, Refused};
+use super::{AuthRefusal, Authenticate, Claim, Grant};
 
 /// Lets in whoever showed a certificate that the TLS listener has verified, under the name of its subject.
 ///
 /// Which authorities are trusted is the listener's business: here the certificate is already beyond doubt.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ClientCertificate;
+pub struct CertificateAuth;
 
-impl Authenticate for ClientCertificate {
-    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
-        claim.certificate.map(Pass::new).ok_or(Refused::NoCertificate)
+impl Authenticate for CertificateAuth {
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
+        claim.certificate.map(Grant::new).ok_or(AuthRefusal::NoCertificate)
     }
 
     fn kind(&self) -> &'static str {
@@ -28,8 +28,8 @@ mod tests {
         // A header that claims to be a certificate is only a header.
         let headers = headers(&[("x-client-certificate", "CN=forged"), ("x-ssl-client-s-dn", "CN=forged")]);
         let mut claim = claim(&headers, r#"{"certificate": "CN=forged"}"#);
-        assert_eq!(ClientCertificate.authenticate(&claim), Err(Refused::NoCertificate));
+        assert_eq!(CertificateAuth.authenticate(&claim), Err(AuthRefusal::NoCertificate));
         claim.certificate = Some("CN=printer");
-        assert_eq!(ClientCertificate.authenticate(&claim).unwrap().subject(), "CN=printer");
+        assert_eq!(CertificateAuth.authenticate(&claim).unwrap().subject(), "CN=printer");
     }
 }

@@ -8,8 +8,8 @@ use std::fmt;
 use ring::digest::{Digest, SHA256, digest};
 use subtle::ConstantTimeEq;
 
-use super::places::{MAX_CREDENTIAL, judge};
-use super::{Authenticate, Claim, Pass, Refused};
+use super::credential::{MAX_CREDENTIAL, judge};
+use super::{AuthRefusal, Authenticate, Claim, Grant};
 
 /// Lets in whoever knows one of the keys: in the header `x-api-key` or `access_token`, as `authorization: Bearer …`, or
 /// as `auth.token` of the CONNECT.
@@ -53,13 +53,13 @@ impl ApiKey {
 }
 
 impl Authenticate for ApiKey {
-    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
         judge(claim, |given| {
             let given = digest(&SHA256, given);
             // Every key is compared, whichever is the right one.
             let matches = self.keys.iter().map(|key| bool::from(key.digest.as_ref().ct_eq(given.as_ref())));
             let found = matches.enumerate().fold(None, |found, (index, is_it)| found.or(is_it.then_some(index)));
-            found.map(|index| Pass::new(&self.subject(index))).ok_or(Refused::Wrong)
+            found.map(|index| Grant::new(&self.subject(index))).ok_or(AuthRefusal::Wrong)
         })
     }
 
@@ -93,7 +93,7 @@ impl Key {
         Ok(Self { label: None, digest: digest(&SHA256, key.as_bytes()) })
     }
 
-    /// Says who uses the key: that becomes the subject of the pass.
+    /// Says who uses the key: that becomes the subject of the grant.
     #[must_use]
     pub fn labelled(mut self, label: &str) -> Self {
         self.label = Some(label.to_owned());
@@ -130,8 +130,8 @@ mod tests {
     use super::super::testing::{claim, headers};
     use super::*;
 
-    fn ask(keys: &ApiKey, pairs: &[(&str, &str)], payload: &str) -> Result<String, Refused> {
-        keys.authenticate(&claim(&headers(pairs), payload)).map(|pass| pass.subject().to_owned())
+    fn ask(keys: &ApiKey, pairs: &[(&str, &str)], payload: &str) -> Result<String, AuthRefusal> {
+        keys.authenticate(&claim(&headers(pairs), payload)).map(|grant| grant.subject().to_owned())
     }
 
     #[test]
@@ -148,10 +148,10 @@ mod tests {
         }
         for wrong in ["S3cret", "s3cre", "s3cret2", "s3cret ", "x", "s3cret\u{0}"] {
             let payload = serde_json::json!({"token": wrong}).to_string();
-            assert_eq!(ask(&keys, &[], &payload), Err(Refused::Wrong), "{wrong:?}");
+            assert_eq!(ask(&keys, &[], &payload), Err(AuthRefusal::Wrong), "{wrong:?}");
         }
-        assert_eq!(ask(&keys, &[("authorization", "s3cret")], "{}"), Err(Refused::Missing));
-        assert_eq!(ask(&keys, &[], ""), Err(Refused::Missing));
+        assert_eq!(ask(&keys, &[("authorization", "s3cret")], "{}"), Err(AuthRefusal::Missing));
+        assert_eq!(ask(&keys, &[], ""), Err(AuthRefusal::Missing));
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         for (given, subject) in [("one", "robots"), ("two", "key 2"), ("three", "people")] {
             assert_eq!(ask(&keys, &[("x-api-key", given)], ""), Ok(subject.to_owned()));
         }
-        assert_eq!(ask(&keys, &[("x-api-key", "four")], ""), Err(Refused::Wrong));
+        assert_eq!(ask(&keys, &[("x-api-key", "four")], ""), Err(AuthRefusal::Wrong));
     }
 
     #[test]

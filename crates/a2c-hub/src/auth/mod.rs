@@ -1,32 +1,32 @@
 //! Who may connect, and as what.
 //!
 //! At CONNECT the hub puts what it knows of a client into a [`Claim`] and asks the configured [`Authenticate`]. The answer
-//! is a [`Pass`], which stays with the connection and is asked again at every join, or [`Refused`], which goes to the log
+//! is a [`Grant`], which stays with the connection and is asked again at every join, or [`AuthRefusal`], which goes to the log
 //! and the audit. The client itself is told "401" and no more.
 //!
 //! | implementation | a client proves itself with |
 //! |---|---|
-//! | [`Anybody`] | nothing; for loopback only |
+//! | [`OpenAccess`] | nothing; for loopback only |
 //! | [`ApiKey`] | one of the keys that the operator gave out |
 //! | [`Jwt`] | a signed token, whose claims say what it is good for |
-//! | [`ClientCertificate`] | the certificate that the TLS listener has verified |
+//! | [`CertificateAuth`] | the certificate that the TLS listener has verified |
 //!
 //! An implementation of one's own is a few lines:
 //!
 //! ```
-//! use a2c_hub::auth::{Authenticate, Claim, Pass, Refused};
+//! use a2c_hub::auth::{Authenticate, Claim, Grant, AuthRefusal};
 //! use a2c_protocol::Role;
 //!
 //! /// Machines of the laboratory may be Computers of its offices.
 //! struct Laboratory;
 //!
 //! impl Authenticate for Laboratory {
-//!     fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
-//!         let machine = claim.certificate.ok_or(Refused::NoCertificate)?;
+//!     fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
+//!         let machine = claim.certificate.ok_or(AuthRefusal::NoCertificate)?;
 //!         if !machine.ends_with(".lab.example") {
-//!             return Err(Refused::Wrong);
+//!             return Err(AuthRefusal::Wrong);
 //!         }
-//!         Ok(Pass::new(machine).only_roles([Role::Computer]).only_offices(["lab-*"]))
+//!         Ok(Grant::new(machine).only_roles([Role::Computer]).only_offices(["lab-*"]))
 //!     }
 //!
 //!     fn kind(&self) -> &'static str {
@@ -35,14 +35,14 @@
 //! }
 //! ```
 
-mod anybody;
 mod certificate;
+mod credential;
 mod glob;
+mod grant;
 mod jwt;
 mod key;
-mod pass;
-mod places;
-mod refused;
+mod open_access;
+mod refusal;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -50,13 +50,13 @@ use std::time::SystemTime;
 
 use axum::http::HeaderMap;
 
-pub use anybody::Anybody;
-pub use certificate::ClientCertificate;
+pub use certificate::CertificateAuth;
 pub use glob::Glob;
+pub use grant::Grant;
 pub use jwt::{Jwt, JwtKey, UnusableJwtKey};
 pub use key::{ApiKey, Key, UnusableKey};
-pub use pass::Pass;
-pub use refused::Refused;
+pub use open_access::OpenAccess;
+pub use refusal::AuthRefusal;
 
 /// Decides about a client at CONNECT.
 ///
@@ -67,7 +67,7 @@ pub trait Authenticate: Send + Sync + 'static {
     ///
     /// # Errors
     /// The reason is for the operator; the client never sees it.
-    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused>;
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal>;
 
     /// A word for logs: `none`, `token`, `jwt`, `mtls`, …
     fn kind(&self) -> &'static str;
@@ -149,10 +149,10 @@ mod tests {
         let key = Key::new("s3cret").unwrap();
         let secret = JwtKey::hs256(b"s3cret s3cret s3cret s3cret s3cret").unwrap();
         let all: [(Arc<dyn Authenticate>, &str, bool); 4] = [
-            (Arc::new(Anybody), "none", true),
+            (Arc::new(OpenAccess), "none", true),
             (Arc::new(ApiKey::new(key)), "token", false),
             (Arc::new(Jwt::new(secret)), "jwt", false),
-            (Arc::new(ClientCertificate), "mtls", false),
+            (Arc::new(CertificateAuth), "mtls", false),
         ];
         for (authenticate, kind, is_open) in all {
             assert_eq!((authenticate.kind(), authenticate.is_open()), (kind, is_open));

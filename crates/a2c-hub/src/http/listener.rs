@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::ledger::Ledger;
-use crate::limits::guests::{Count, Crowded, Guests};
-use crate::metrics::{Limit, Refusal};
-use crate::tls::Tls;
-use crate::wire::connection::Peer;
+use crate::limits::address_limits::{AddressLimits, SlotKind, TooManyConnections};
+use crate::metrics::{LimitKind, RefusalReason};
+use crate::telemetry::Telemetry;
+use crate::tls::ServerTls;
+use crate::wire::connection::RemotePeer;
 
 /// How long the head of a request may take to arrive.
 const HEAD: Duration = Duration::from_secs(10);
@@ -39,18 +39,18 @@ const NOT_SENT: u32 = 128 << 10;
 const BREATHER: Duration = Duration::from_millis(100);
 
 /// What is done with connections.
-pub(crate) struct Listener {
+pub(crate) struct HttpListener {
     pub(crate) tcp: TcpListener,
-    pub(crate) tls: Option<Tls>,
-    pub(crate) guests: Arc<Guests>,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) tls: Option<ServerTls>,
+    pub(crate) address_limits: Arc<AddressLimits>,
+    pub(crate) telemetry: Arc<Telemetry>,
     /// How long data may stay unacknowledged before the system drops a connection.
     pub(crate) patience: Duration,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
 
-impl Listener {
+impl HttpListener {
     /// Accepts until it is told to stop.
     pub(crate) async fn serve(self, router: Router) {
         let mut http = http1::Builder::new();
@@ -76,41 +76,41 @@ impl Listener {
         // What the system holds back for a slow peer, the engine cannot see moving.
         #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(NOT_SENT);
-        let guest = match self.guests.enter(from.ip(), Count::Connection) {
-            Ok(guest) => guest,
-            Err(crowded) => {
-                self.ledger.limit(Limit::ConnectionsPerAddress);
-                if self.guests.is_news(from.ip(), Instant::now()) {
-                    self.ledger.refused(from, Refusal::Limit, &crowded.to_string());
-                    tracing::warn!(address = %from.ip(), limit = crowded.limit, "too many connections from one address");
+        let slot = match self.address_limits.enter(from.ip(), SlotKind::Connection) {
+            Ok(slot) => slot,
+            Err(refusal) => {
+                self.telemetry.count_limit(LimitKind::ConnectionsPerAddress);
+                if self.address_limits.should_log(from.ip(), Instant::now()) {
+                    self.telemetry.refused(from, RefusalReason::Limit, &refusal.to_string());
+                    tracing::warn!(address = %from.ip(), limit = refusal.limit, "too many connections from one address");
                 } else {
-                    self.ledger.turned_away(Refusal::Limit);
+                    self.telemetry.count_refusal(RefusalReason::Limit);
                 }
                 // Over TLS there is nothing to be said before a handshake, which is what is to be avoided.
                 if self.tls.is_none() {
-                    self.tasks.spawn(turn_away(stream, crowded));
+                    self.tasks.spawn(turn_away(stream, refusal));
                 }
                 return;
             }
         };
         let (http, router, stop) = (http.clone(), router.clone(), self.stop.clone());
-        let (tls, ledger) = (self.tls.clone(), self.ledger.clone());
+        let (tls, telemetry) = (self.tls.clone(), self.telemetry.clone());
         self.tasks.spawn(async move {
             let handshake = tokio::time::timeout(HEAD, secured(stream, tls));
             let (stream, certificate) = match handshake.await {
                 Ok(Ok(secured)) => secured,
                 Ok(Err(error)) => {
-                    ledger.metrics.tls_failures.inc();
+                    telemetry.metrics.tls_failures.inc();
                     return tracing::debug!(address = %from.ip(), %error, "TLS handshake failed");
                 }
                 Err(_) => {
-                    ledger.metrics.tls_failures.inc();
+                    telemetry.metrics.tls_failures.inc();
                     return tracing::debug!(address = %from.ip(), "TLS handshake took too long");
                 }
             };
-            let peer = Peer { address: (from.ip().to_canonical(), from.port()).into(), certificate };
+            let peer = RemotePeer { address: (from.ip().to_canonical(), from.port()).into(), certificate };
             // Counted until it ends or becomes a websocket, which is counted as a session.
-            let _guest = guest;
+            let _address_slot = slot;
             let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
                 request.extensions_mut().insert(peer.clone());
                 let answer = router.clone().oneshot(request.map(Body::new));
@@ -133,7 +133,7 @@ impl Listener {
 }
 
 /// The connection as it is read, and the subject of the client's certificate.
-async fn secured(stream: TcpStream, tls: Option<Tls>) -> io::Result<(Stream, Option<Arc<str>>)> {
+async fn secured(stream: TcpStream, tls: Option<ServerTls>) -> io::Result<(Stream, Option<Arc<str>>)> {
     match tls {
         None => Ok((Stream::Tcp(stream), None)),
         Some(tls) => tls.accept(stream).await.map(|(stream, subject)| (Stream::other(stream), subject)),
@@ -141,8 +141,8 @@ async fn secured(stream: TcpStream, tls: Option<Tls>) -> io::Result<(Stream, Opt
 }
 
 /// Says why, to whoever listens.
-async fn turn_away(mut stream: TcpStream, crowded: Crowded) {
-    let body = serde_json::json!({ "code": 429, "message": crowded.to_string(), "limit": crowded.limit }).to_string();
+async fn turn_away(mut stream: TcpStream, refusal: TooManyConnections) {
+    let body = serde_json::json!({ "code": 429, "message": refusal.to_string(), "limit": refusal.limit }).to_string();
     let head = "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\nconnection: close\r\n";
     let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
     let _ = tokio::time::timeout(Duration::from_secs(1), async {

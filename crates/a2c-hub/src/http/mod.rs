@@ -1,6 +1,6 @@
 //! The HTTP side of the hub: connections are accepted, requests judged, sessions begun.
 
-mod door;
+mod handshake;
 pub(crate) mod listener;
 mod operator;
 mod origin;
@@ -18,36 +18,40 @@ use serde::Serialize;
 
 use crate::auth::ApiKey;
 use crate::switchboard::to_json;
-use crate::wire::Wire;
-pub(crate) use door::Door;
-use operator::Desk;
+use crate::wire::SocketIoHandler;
+pub(crate) use handshake::HandshakePolicy;
+use operator::OperatorState;
 
 /// Clients in the field use either path.
 const PATHS: [&str; 4] = ["/smcp", "/smcp/", "/socket.io", "/socket.io/"];
 
 #[derive(Clone)]
-struct Entrance {
-    engine: Arc<Engine<Wire>>,
-    door: Arc<Door>,
+struct ClientRoutes {
+    engine: Arc<Engine<SocketIoHandler>>,
+    handshake: Arc<HandshakePolicy>,
 }
 
 /// All routes of the hub. `keys` are what operators show.
-pub(crate) fn router(engine: &Arc<Engine<Wire>>, door: Door, keys: Option<ApiKey>) -> Router {
-    let (door, switchboard) = (Arc::new(door), engine.handler().switchboard.clone());
+pub(crate) fn router(
+    engine: &Arc<Engine<SocketIoHandler>>,
+    handshake: HandshakePolicy,
+    keys: Option<ApiKey>,
+) -> Router {
+    let (handshake, switchboard) = (Arc::new(handshake), engine.handler().switchboard.clone());
     let is_open = engine.handler().auth.is_open();
-    let desk = Desk { engine: engine.clone(), switchboard, door: door.clone(), keys, is_open };
-    let entrance = Entrance { engine: engine.clone(), door };
+    let state = OperatorState { engine: engine.clone(), switchboard, handshake: handshake.clone(), keys, is_open };
+    let client_routes = ClientRoutes { engine: engine.clone(), handshake };
     let clients = PATHS.iter().fold(Router::new(), |router, path| router.route(path, any(enter)));
-    clients.with_state(entrance).merge(operator::routes(desk))
+    clients.with_state(client_routes).merge(operator::routes(state))
 }
 
-async fn enter(State(Entrance { engine, door }): State<Entrance>, mut request: Request) -> Response {
-    if let Err(refusal) = door.judge_origin(&request) {
+async fn enter(State(ClientRoutes { engine, handshake }): State<ClientRoutes>, mut request: Request) -> Response {
+    if let Err(refusal) = handshake.judge_origin(&request) {
         return *refusal;
     }
     let origin = request.headers().get(header::ORIGIN).cloned();
     let is_preflight = origin.is_some() && request.method() == Method::OPTIONS;
-    let mut response = match door.admit(&mut request) {
+    let mut response = match handshake.admit(&mut request) {
         _ if is_preflight => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => engine.handle(request).await.map(Body::new),
         Err(refusal) => *refusal,

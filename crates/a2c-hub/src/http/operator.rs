@@ -12,24 +12,24 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get};
 
-use super::door::Door;
+use super::handshake::HandshakePolicy;
 use super::{json, query_value};
 use crate::audit::Decision;
 use crate::auth::{ApiKey, Authenticate as _, Claim};
-use crate::metrics::{self, Limit};
+use crate::metrics::{self, LimitKind};
 use crate::switchboard::Switchboard;
-use crate::wire::Wire;
-use crate::wire::connection::Peer;
+use crate::wire::SocketIoHandler;
+use crate::wire::connection::RemotePeer;
 
 /// Headers of a proxy: whoever is behind it is not on this machine, although the connection comes from there.
 const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
 /// What operators are served with, and how they are known.
 #[derive(Clone)]
-pub(crate) struct Desk {
-    pub(crate) engine: Arc<Engine<Wire>>,
+pub(crate) struct OperatorState {
+    pub(crate) engine: Arc<Engine<SocketIoHandler>>,
     pub(crate) switchboard: Arc<Switchboard>,
-    pub(crate) door: Arc<Door>,
+    pub(crate) handshake: Arc<HandshakePolicy>,
     /// Their keys; without any, whoever is on this machine is one, as long as the hub is open to this machine only.
     pub(crate) keys: Option<ApiKey>,
     /// Everybody on this machine is let in.
@@ -40,39 +40,39 @@ pub(crate) struct Desk {
 #[derive(Clone)]
 struct Operator {
     subject: String,
-    peer: Option<Peer>,
+    peer: Option<RemotePeer>,
 }
 
 /// The routes for operators.
-pub(crate) fn routes(desk: Desk) -> Router {
+pub(crate) fn routes(state: OperatorState) -> Router {
     let guarded = Router::new()
         .route("/metrics", get(numbers))
         .route("/admin/offices", get(offices))
         .route("/admin/members", get(members))
         .route("/admin/members/{sid}", delete(dismiss))
         .route("/admin/calls", get(calls))
-        .layer(from_fn_with_state(desk.clone(), guard));
+        .layer(from_fn_with_state(state.clone(), require_operator));
     let open = Router::new().route("/healthz", get(async || "ok\n")).route("/readyz", get(ready));
-    guarded.merge(open).with_state(desk)
+    guarded.merge(open).with_state(state)
 }
 
-async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Response {
-    if let Err(refusal) = desk.door.judge_origin(&request) {
+async fn require_operator(State(state): State<OperatorState>, mut request: Request, next: Next) -> Response {
+    if let Err(refusal) = state.handshake.judge_origin(&request) {
         return *refusal;
     }
-    match desk.recognise(&request) {
+    match state.recognise(&request) {
         Ok(operator) => {
             request.extensions_mut().insert(operator);
             next.run(request).await
         }
         Err(why) => {
-            if let Some(peer) = request.extensions().get::<Peer>() {
-                if desk.keys.is_some() {
-                    desk.door.guests.failed(peer.address.ip(), Instant::now());
+            if let Some(peer) = request.extensions().get::<RemotePeer>() {
+                if state.keys.is_some() {
+                    state.handshake.address_limits.failed(peer.address.ip(), Instant::now());
                 }
                 tracing::warn!(address = %peer.address, path = request.uri().path(), "an operator was not recognised");
                 let action = format!("{} {}", request.method(), request.uri().path());
-                desk.switchboard.ledger.admin("", peer.address, &action, Decision::Refused);
+                state.switchboard.telemetry.admin("", peer.address, &action, Decision::Refused);
             }
             let mut response = json(StatusCode::UNAUTHORIZED, &ErrorBody::new(ErrorCode::Unauthorized, why));
             response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
@@ -81,18 +81,18 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     }
 }
 
-impl Desk {
+impl OperatorState {
     fn recognise(&self, request: &Request) -> Result<Operator, &'static str> {
-        let peer = request.extensions().get::<Peer>().cloned();
+        let peer = request.extensions().get::<RemotePeer>().cloned();
         if let (Some(_), Some(peer)) = (&self.keys, &peer)
-            && self.door.guests.locked_out(peer.address.ip(), Instant::now()).is_some()
+            && self.handshake.address_limits.locked_out(peer.address.ip(), Instant::now()).is_some()
         {
-            self.switchboard.ledger.limit(Limit::FailedConnects);
+            self.switchboard.telemetry.count_limit(LimitKind::FailedConnects);
             return Err("too many wrong credentials from this address: wait a while");
         }
         let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
         let Some(keys) = &self.keys else {
-            return if self.is_open && is_local && self.door.on_loopback && !is_forwarded(request.headers()) {
+            return if self.is_open && is_local && self.handshake.on_loopback && !is_forwarded(request.headers()) {
                 Ok(Operator { subject: "local".into(), peer })
             } else {
                 Err("this is for operators: start the hub with an admin token and show it as a bearer token")
@@ -105,8 +105,8 @@ impl Desk {
             address: peer.as_ref().map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip()),
             now: SystemTime::now(),
         };
-        let pass = keys.authenticate(&claim).map_err(|_| "show the admin token as a bearer token")?;
-        Ok(Operator { subject: pass.subject().to_owned(), peer })
+        let grant = keys.authenticate(&claim).map_err(|_| "show the admin token as a bearer token")?;
+        Ok(Operator { subject: grant.subject().to_owned(), peer })
     }
 }
 
@@ -114,37 +114,37 @@ fn is_forwarded(headers: &HeaderMap) -> bool {
     FORWARDED.iter().any(|name| headers.contains_key(*name))
 }
 
-async fn ready(State(desk): State<Desk>) -> Response {
-    if desk.switchboard.is_ending() {
+async fn ready(State(state): State<OperatorState>) -> Response {
+    if state.switchboard.is_shutting_down() {
         return (StatusCode::SERVICE_UNAVAILABLE, "going away\n").into_response();
     }
     "ready\n".into_response()
 }
 
-async fn numbers(State(desk): State<Desk>) -> Response {
-    let text = desk.switchboard.ledger.metrics.text(desk.switchboard.snapshot(desk.engine.sessions()));
+async fn numbers(State(state): State<OperatorState>) -> Response {
+    let text = state.switchboard.telemetry.metrics.text(state.switchboard.snapshot(state.engine.sessions()));
     ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response()
 }
 
-async fn offices(State(desk): State<Desk>) -> Response {
-    json(StatusCode::OK, &desk.switchboard.office_views())
+async fn offices(State(state): State<OperatorState>) -> Response {
+    json(StatusCode::OK, &state.switchboard.office_views())
 }
 
-async fn members(State(desk): State<Desk>, request: Request) -> Response {
+async fn members(State(state): State<OperatorState>, request: Request) -> Response {
     let office = query_value(request.uri().query().unwrap_or_default(), "office_id");
-    json(StatusCode::OK, &desk.switchboard.member_views(office.as_deref()))
+    json(StatusCode::OK, &state.switchboard.member_views(office.as_deref()))
 }
 
-async fn calls(State(desk): State<Desk>) -> Response {
-    json(StatusCode::OK, &desk.switchboard.call_views(Instant::now()))
+async fn calls(State(state): State<OperatorState>) -> Response {
+    json(StatusCode::OK, &state.switchboard.call_views(Instant::now()))
 }
 
-async fn dismiss(State(desk): State<Desk>, Path(sid): Path<String>, request: Request) -> Response {
-    let found = desk.switchboard.dismiss(&sid);
+async fn dismiss(State(state): State<OperatorState>, Path(sid): Path<String>, request: Request) -> Response {
+    let found = state.switchboard.dismiss(&sid);
     if let Some(Operator { subject, peer: Some(peer) }) = request.extensions().get() {
         let decision = if found { Decision::Allowed } else { Decision::Failed };
         tracing::info!(subject, sid, found, "an operator disconnects a member");
-        desk.switchboard.ledger.admin(subject, peer.address, &format!("disconnect {sid}"), decision);
+        state.switchboard.telemetry.admin(subject, peer.address, &format!("disconnect {sid}"), decision);
     }
     if found {
         return StatusCode::NO_CONTENT.into_response();

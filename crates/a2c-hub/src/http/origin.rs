@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Stranger {
+pub(crate) enum OriginRefusal {
     /// A hub on a loopback address was asked for under another name.
     #[error("this hub is not served under that Host: use its address, or start it with --allow-host")]
     Host,
@@ -23,19 +23,19 @@ pub(crate) fn judge(
     allowed: &[String],
     host: Option<&str>,
     origin: Option<&str>,
-) -> Result<(), Stranger> {
+) -> Result<(), OriginRefusal> {
     let is_allowed = |name: &str| allowed.iter().any(|a| a.eq_ignore_ascii_case(name));
     if let Some(host) = host
         && on_loopback
         && !is_loopback(name_of(host))
         && !is_allowed(name_of(host))
     {
-        return Err(Stranger::Host);
+        return Err(OriginRefusal::Host);
     }
     let Some(origin) = origin else { return Ok(()) };
-    let authority = origin.split_once("://").map(|(_, authority)| authority).ok_or(Stranger::Origin)?;
+    let authority = origin.split_once("://").map(|(_, authority)| authority).ok_or(OriginRefusal::Origin)?;
     let is_own = host.is_some_and(|host| host.eq_ignore_ascii_case(authority));
-    if is_own || is_allowed(name_of(authority)) { Ok(()) } else { Err(Stranger::Origin) }
+    if is_own || is_allowed(name_of(authority)) { Ok(()) } else { Err(OriginRefusal::Origin) }
 }
 
 /// The name or address of `host[:port]`.
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn who_may_ask() {
         let allowed = ["hub.example".to_owned()];
-        let check = |loopback, host, origin, expected: Result<(), Stranger>| {
+        let check = |loopback, host, origin, expected: Result<(), OriginRefusal>| {
             assert_eq!(judge(loopback, &allowed, host, origin), expected, "{loopback} {host:?} {origin:?}");
         };
         // Programs say where they go and nothing about where they come from.
@@ -73,11 +73,11 @@ mod tests {
         check(false, Some("hub.internal"), Some("https://hub.internal"), Ok(()));
         check(true, Some("127.0.0.1:7420"), Some("https://hub.example"), Ok(()));
         // A page from elsewhere, a page on another port, a sandboxed page, a rebound name.
-        check(true, Some("127.0.0.1:7420"), Some("https://evil.example"), Err(Stranger::Origin));
-        check(true, Some("127.0.0.1:7420"), Some("http://127.0.0.1:8000"), Err(Stranger::Origin));
-        check(true, Some("127.0.0.1:7420"), Some("null"), Err(Stranger::Origin));
-        check(false, Some("hub.internal"), Some("https://evil.example"), Err(Stranger::Origin));
-        check(true, Some("evil.example:7420"), Some("http://evil.example:7420"), Err(Stranger::Host));
-        check(true, Some("127.0.0.1.evil.example"), None, Err(Stranger::Host));
+        check(true, Some("127.0.0.1:7420"), Some("https://evil.example"), Err(OriginRefusal::Origin));
+        check(true, Some("127.0.0.1:7420"), Some("http://127.0.0.1:8000"), Err(OriginRefusal::Origin));
+        check(true, Some("127.0.0.1:7420"), Some("null"), Err(OriginRefusal::Origin));
+        check(false, Some("hub.internal"), Some("https://evil.example"), Err(OriginRefusal::Origin));
+        check(true, Some("evil.example:7420"), Some("http://evil.example:7420"), Err(OriginRefusal::Host));
+        check(true, Some("127.0.0.1.evil.example"), None, Err(OriginRefusal::Host));
     }
 }

@@ -1,7 +1,7 @@
 //! What the hub takes from a stranger at most.
 
-pub(crate) mod bucket;
-pub(crate) mod guests;
+pub(crate) mod address_limits;
+pub(crate) mod token_bucket;
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Only who goes on at ten times a rate, or sends four times the largest payload, is disconnected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct HubLimits {
     /// The largest request or answer that is passed on, in bytes, attachments included.
     pub max_payload: usize,
     /// How many binary attachments one packet may have.
@@ -54,7 +54,7 @@ impl Rate {
     }
 }
 
-impl Limits {
+impl HubLimits {
     /// 16 MiB of content, and room for what stands around it.
     pub const DEFAULT_MAX_PAYLOAD: usize = (16 << 20) + (64 << 10);
 

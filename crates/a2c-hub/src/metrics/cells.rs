@@ -50,19 +50,19 @@ impl<L: Label> Default for Counters<L> {
 
 /// A counter for every pair of values of two labels.
 #[derive(Debug)]
-pub struct Grid<A, B> {
+pub struct CounterTable<A, B> {
     rows: Box<[Counters<B>]>,
     label: PhantomData<A>,
 }
 
-impl<A: Label, B: Label> Grid<A, B> {
+impl<A: Label, B: Label> CounterTable<A, B> {
     /// The counter of a pair.
     pub fn of(&self, row: A, column: B) -> &Counter {
         self.rows[row.index()].of(column)
     }
 }
 
-impl<A: Label, B: Label> Default for Grid<A, B> {
+impl<A: Label, B: Label> Default for CounterTable<A, B> {
     fn default() -> Self {
         Self { rows: A::ALL.iter().map(|_| Counters::default()).collect(), label: PhantomData }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::cells::{BOUNDS, Counters, Grid, Histogram};
+use super::cells::{BOUNDS, CounterTable, Counters, Histogram};
 use super::labels::Label;
 
 /// A text in the making.
@@ -43,7 +43,7 @@ impl Exposition {
         }
     }
 
-    pub(super) fn grid<A: Label, B: Label>(&mut self, name: &str, help: &str, grid: &Grid<A, B>) {
+    pub(super) fn grid<A: Label, B: Label>(&mut self, name: &str, help: &str, grid: &CounterTable<A, B>) {
         self.head(name, help, "counter");
         for &row in A::ALL {
             for &column in B::ALL {

@@ -42,7 +42,7 @@ macro_rules! label {
 
 label! {
     /// Why a connection was not let in.
-    Refusal("reason") {
+    RefusalReason("reason") {
         /// Its `Host` or `Origin` may not use this hub.
         Origin = "origin",
         /// It speaks no version that the hub speaks.
@@ -56,7 +56,7 @@ label! {
 
 label! {
     /// What a request is about.
-    Kind("kind") {
+    RequestKind("kind") {
         /// `client:tool_call`.
         ToolCall = "tool_call",
         /// `client:get_tools`.
@@ -90,7 +90,7 @@ label! {
     }
 }
 
-impl Kind {
+impl RequestKind {
     /// Sorts an event by its name.
     pub fn of(event: &str) -> Self {
         match Inbound::of(event) {
@@ -113,14 +113,14 @@ impl Kind {
     }
 
     /// The two kinds of calls whose durations have little to do with each other.
-    pub(super) fn timed(self) -> Timed {
-        if self == Self::ToolCall { Timed::ToolCall } else { Timed::Other }
+    pub(super) fn timed(self) -> DurationKind {
+        if self == Self::ToolCall { DurationKind::ToolCall } else { DurationKind::Other }
     }
 }
 
 label! {
     /// What became of a request.
-    Outcome("outcome") {
+    RequestOutcome("outcome") {
         /// The Computer answered, or the hub did what was asked. What the answer says is not looked at.
         Ok = "ok",
         /// The request is malformed.
@@ -142,7 +142,7 @@ label! {
     }
 }
 
-impl Outcome {
+impl RequestOutcome {
     /// The outcome of a request that the hub answers with an error. A Computer or an Agent that left is not told apart
     /// by the code: name these outcomes where they happen.
     pub fn of(code: ErrorCode) -> Self {
@@ -163,7 +163,7 @@ impl Outcome {
 
 label! {
     /// A limit of the hub.
-    Limit("limit") {
+    LimitKind("limit") {
         /// Connections from one address.
         ConnectionsPerAddress = "connections_per_address",
         /// Requests per second of one connection.
@@ -185,7 +185,7 @@ label! {
 
 label! {
     /// Which histogram a call goes to.
-    Timed("kind") {
+    DurationKind("kind") {
         /// Tools may run for as long as their Agent allows.
         ToolCall = "tool_call",
         /// Everything else reads what the Computer has at hand.
@@ -218,13 +218,13 @@ mod tests {
 
     #[test]
     fn events_outside_the_protocol_share_one_label() {
-        assert_eq!(Kind::of("client:tool_call"), Kind::ToolCall);
-        assert_eq!(Kind::of("client:read_resource"), Kind::ReadResource);
-        assert_eq!(Kind::of("client:get_skills"), Kind::Other);
-        assert_eq!(Kind::of("client:{\"x\"}\n"), Kind::Other);
-        assert_eq!(Kind::of("server:join_office"), Kind::JoinOffice);
-        assert_eq!(Kind::of("server:update_anything"), Kind::Update);
-        assert_eq!(Kind::of("whatever"), Kind::Unknown);
+        assert_eq!(RequestKind::of("client:tool_call"), RequestKind::ToolCall);
+        assert_eq!(RequestKind::of("client:read_resource"), RequestKind::ReadResource);
+        assert_eq!(RequestKind::of("client:get_skills"), RequestKind::Other);
+        assert_eq!(RequestKind::of("client:{\"x\"}\n"), RequestKind::Other);
+        assert_eq!(RequestKind::of("server:join_office"), RequestKind::JoinOffice);
+        assert_eq!(RequestKind::of("server:update_anything"), RequestKind::Update);
+        assert_eq!(RequestKind::of("whatever"), RequestKind::Unknown);
     }
 
     #[test]
@@ -232,19 +232,19 @@ mod tests {
         fn check<L: Label>() {
             assert!(L::ALL.iter().enumerate().all(|(place, label)| label.index() == place));
         }
-        check::<Refusal>();
-        check::<Kind>();
-        check::<Outcome>();
-        check::<Limit>();
-        check::<Timed>();
+        check::<RefusalReason>();
+        check::<RequestKind>();
+        check::<RequestOutcome>();
+        check::<LimitKind>();
+        check::<DurationKind>();
         check::<Role>();
     }
 
     #[test]
     fn codes_have_their_outcome() {
-        assert_eq!(Outcome::of(ErrorCode::BadRequest), Outcome::Malformed);
-        assert_eq!(Outcome::of(ErrorCode::NotInOffice), Outcome::Forbidden);
-        assert_eq!(Outcome::of(ErrorCode::Timeout), Outcome::TimedOut);
-        assert_eq!(Outcome::of(ErrorCode::Other(7)), Outcome::Failed);
+        assert_eq!(RequestOutcome::of(ErrorCode::BadRequest), RequestOutcome::Malformed);
+        assert_eq!(RequestOutcome::of(ErrorCode::NotInOffice), RequestOutcome::Forbidden);
+        assert_eq!(RequestOutcome::of(ErrorCode::Timeout), RequestOutcome::TimedOut);
+        assert_eq!(RequestOutcome::of(ErrorCode::Other(7)), RequestOutcome::Failed);
     }
 }

@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use a2c_protocol::{PROTOCOL_VERSION, Role};
 
-pub use cells::{Counter, Counters, Grid, Histogram};
+pub use cells::{Counter, CounterTable, Counters, Histogram};
 use exposition::Exposition;
-pub use labels::{Kind, Label, Limit, Outcome, Refusal, Timed};
-use process::Process;
+pub use labels::{DurationKind, Label, LimitKind, RefusalReason, RequestKind, RequestOutcome};
+use process::ProcessStats;
 
 /// The media type of [`Metrics::text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -28,9 +28,9 @@ pub struct Metrics {
     /// Connections that were let in.
     pub accepted: Counter,
     /// Connections that were not, by reason.
-    pub refused: Counters<Refusal>,
+    pub refused: Counters<RefusalReason>,
     /// Requests that are over, by kind and outcome. See [`Metrics::call`] for those that went to a Computer.
-    pub requests: Grid<Kind, Outcome>,
+    pub requests: CounterTable<RequestKind, RequestOutcome>,
     /// Bytes of packets received, attachments included.
     pub received_bytes: Counter,
     /// Bytes of packets sent, attachments included.
@@ -40,7 +40,7 @@ pub struct Metrics {
     /// Answers that nobody waited for: too late, sent twice, or never asked for.
     pub unclaimed_answers: Counter,
     /// How often a limit was met.
-    pub limit_hits: Counters<Limit>,
+    pub limit_hits: Counters<LimitKind>,
     /// Members that were disconnected because they did not read what was sent to them.
     pub slow_members: Counter,
     /// TLS handshakes that did not come to an end.
@@ -75,15 +75,15 @@ impl Metrics {
     ///
     /// A call that was refused before it was sent to a Computer took no time worth knowing; it goes to
     /// [`Metrics::requests`] alone.
-    pub fn call(&self, kind: Kind, outcome: Outcome, took: Duration) {
+    pub fn call(&self, kind: RequestKind, outcome: RequestOutcome, took: Duration) {
         self.requests.of(kind, outcome).inc();
         self.durations(kind.timed()).observe(took);
     }
 
-    fn durations(&self, timed: Timed) -> &Histogram {
+    fn durations(&self, timed: DurationKind) -> &Histogram {
         match timed {
-            Timed::ToolCall => &self.tool_calls,
-            Timed::Other => &self.other_calls,
+            DurationKind::ToolCall => &self.tool_calls,
+            DurationKind::Other => &self.other_calls,
         }
     }
 
@@ -119,7 +119,7 @@ impl Metrics {
         text.counter("a2c_hub_audit_records_lost_total", help, now.audit_records_lost);
         text.counter("a2c_hub_spans_exported_total", "Spans that the collector took.", now.spans_exported);
         text.counter("a2c_hub_spans_dropped_total", "Spans that never reached the collector.", now.spans_dropped);
-        if let Some(process) = Process::read() {
+        if let Some(process) = ProcessStats::read() {
             about(&mut text, process);
         }
         text.finish()
@@ -127,7 +127,7 @@ impl Metrics {
 }
 
 /// The process, under the names that every Prometheus client uses and dashboards expect.
-fn about(text: &mut Exposition, process: Process) {
+fn about(text: &mut Exposition, process: ProcessStats) {
     let start = process.start_time;
     text.gauge("process_start_time_seconds", "When the process started, in seconds since 1970.", start);
     text.counter("process_cpu_seconds_total", "Processor time used.", process.cpu_seconds);

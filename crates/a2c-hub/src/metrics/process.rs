@@ -2,7 +2,7 @@
 
 /// The process as Linux sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Process {
+pub(super) struct ProcessStats {
     /// Processor time so far, in seconds.
     pub(super) cpu_seconds: f64,
     /// Memory in use, in bytes.
@@ -16,12 +16,12 @@ pub(super) struct Process {
 }
 
 #[cfg(target_os = "linux")]
-impl Process {
+impl ProcessStats {
     /// Reads `/proc`; nothing where it cannot be read.
     pub(super) fn read() -> Option<Self> {
         use std::fs::read_to_string;
 
-        let stat = Stat::parse(&read_to_string("/proc/self/stat").ok()?)?;
+        let stat = ProcStat::parse(&read_to_string("/proc/self/stat").ok()?)?;
         let boot =
             read_to_string("/proc/stat").ok()?.lines().find_map(|line| line.strip_prefix("btime ")?.parse().ok());
         let boot: u64 = boot?;
@@ -39,7 +39,7 @@ impl Process {
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Process {
+impl ProcessStats {
     /// Other systems are not asked.
     pub(super) fn read() -> Option<Self> {
         None
@@ -48,14 +48,14 @@ impl Process {
 
 #[cfg(target_os = "linux")]
 #[derive(Debug, PartialEq)]
-struct Stat {
+struct ProcStat {
     cpu_ticks: u64,
     start_ticks: u64,
     resident_pages: u64,
 }
 
 #[cfg(target_os = "linux")]
-impl Stat {
+impl ProcStat {
     /// Reads `/proc/PID/stat`: numbers, after a name that may hold anything, blanks and brackets included.
     fn parse(text: &str) -> Option<Self> {
         let (_, rest) = text.rsplit_once(") ")?;
@@ -80,14 +80,14 @@ mod tests {
     #[test]
     fn a_name_with_brackets_does_not_shift_the_fields() {
         let text = "7 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 140 15 16 17 18 19 20 21 2200 2300 240 25\n";
-        assert_eq!(Stat::parse(text), Some(Stat { cpu_ticks: 155, start_ticks: 2200, resident_pages: 240 }));
-        assert_eq!(Stat::parse("7 (a) S 1"), None);
-        assert_eq!(Stat::parse(""), None);
+        assert_eq!(ProcStat::parse(text), Some(ProcStat { cpu_ticks: 155, start_ticks: 2200, resident_pages: 240 }));
+        assert_eq!(ProcStat::parse("7 (a) S 1"), None);
+        assert_eq!(ProcStat::parse(""), None);
     }
 
     #[test]
     fn this_process_is_seen_as_it_is() {
-        let seen = Process::read().unwrap();
+        let seen = ProcessStats::read().unwrap();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
         assert!(seen.start_time > now - 86_400.0 && seen.start_time <= now + 1.0, "{seen:?} at {now}");
         assert!(seen.resident_bytes > 100_000 && seen.open_fds >= 3, "{seen:?}");

@@ -11,7 +11,7 @@ pub(crate) struct CallId(pub(crate) u64);
 
 /// One call that waits for its answer, and what is kept of it for afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Call<A> {
+pub(crate) struct PendingCall<A> {
     /// Who waits.
     pub(crate) agent: ConnId,
     /// Under which acknowledgement id of the Agent's own.
@@ -25,7 +25,7 @@ pub(crate) struct Call<A> {
     /// Whether a cancellation means anything to the Computer.
     pub(crate) is_tool_call: bool,
     /// What is written down about it when it is over.
-    pub(crate) account: A,
+    pub(crate) telemetry: A,
 }
 
 /// The Agent already runs a call under that key.
@@ -34,22 +34,22 @@ pub(crate) struct AlreadyRunning;
 
 /// All calls in flight.
 #[derive(Debug)]
-pub(crate) struct Calls<A> {
-    calls: HashMap<CallId, Call<A>>,
+pub(crate) struct PendingCalls<A> {
+    calls: HashMap<CallId, PendingCall<A>>,
     by_member: HashMap<ConnId, HashSet<CallId>>,
     running: HashSet<(ConnId, String)>,
     deadlines: BTreeSet<(Instant, CallId)>,
 }
 
-impl<A> Default for Calls<A> {
+impl<A> Default for PendingCalls<A> {
     fn default() -> Self {
         Self { calls: HashMap::new(), by_member: HashMap::new(), running: HashSet::new(), deadlines: BTreeSet::new() }
     }
 }
 
-impl<A> Calls<A> {
+impl<A> PendingCalls<A> {
     /// Registers a call before it is sent, so that the fastest answer finds its waiter.
-    pub(crate) fn start(&mut self, id: CallId, call: Call<A>) -> Result<(), AlreadyRunning> {
+    pub(crate) fn start(&mut self, id: CallId, call: PendingCall<A>) -> Result<(), AlreadyRunning> {
         if let Some(req_id) = &call.req_id
             && !self.running.insert((call.agent, req_id.clone()))
         {
@@ -68,7 +68,7 @@ impl<A> Calls<A> {
     }
 
     /// Takes the call that `computer` answers; an id that is not its own is nobody's.
-    pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<Call<A>> {
+    pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<PendingCall<A>> {
         if self.calls.get(&id)?.computer != computer {
             return None;
         }
@@ -76,19 +76,19 @@ impl<A> Calls<A> {
     }
 
     /// Takes every call in which a connection takes part, because it is gone.
-    pub(crate) fn of_departed(&mut self, conn: ConnId) -> Vec<Call<A>> {
+    pub(crate) fn of_departed(&mut self, conn: ConnId) -> Vec<PendingCall<A>> {
         let ids = self.by_member.remove(&conn).unwrap_or_default();
         ids.into_iter().filter_map(|id| self.end(id)).collect()
     }
 
     /// Takes every call.
-    pub(crate) fn take_all(&mut self) -> Vec<Call<A>> {
+    pub(crate) fn take_all(&mut self) -> Vec<PendingCall<A>> {
         let ids: Vec<CallId> = self.calls.keys().copied().collect();
         ids.into_iter().filter_map(|id| self.end(id)).collect()
     }
 
     /// Takes every call whose time is over.
-    pub(crate) fn expired(&mut self, now: Instant) -> Vec<Call<A>> {
+    pub(crate) fn expired(&mut self, now: Instant) -> Vec<PendingCall<A>> {
         let mut expired = Vec::new();
         while let Some(&(deadline, id)) = self.deadlines.first()
             && deadline <= now
@@ -102,7 +102,7 @@ impl<A> Calls<A> {
     }
 
     /// Ends one call, whatever the reason.
-    pub(crate) fn end(&mut self, id: CallId) -> Option<Call<A>> {
+    pub(crate) fn end(&mut self, id: CallId) -> Option<PendingCall<A>> {
         let call = self.calls.remove(&id)?;
         self.deadlines.remove(&(call.deadline, id));
         if let Some(req_id) = &call.req_id {
@@ -125,7 +125,7 @@ impl<A> Calls<A> {
     }
 
     /// All calls, in no order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Call<A>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PendingCall<A>> {
         self.calls.values()
     }
 
@@ -144,19 +144,19 @@ mod tests {
     const COMPUTER: ConnId = ConnId(2);
     const OTHER: ConnId = ConnId(3);
 
-    fn call(req_id: &str, deadline: Instant) -> Call<()> {
-        let (req_id, account) = (Some(req_id.into()), ());
-        Call { agent: AGENT, ack: 7, computer: COMPUTER, req_id, deadline, is_tool_call: true, account }
+    fn call(req_id: &str, deadline: Instant) -> PendingCall<()> {
+        let (req_id, telemetry) = (Some(req_id.into()), ());
+        PendingCall { agent: AGENT, ack: 7, computer: COMPUTER, req_id, deadline, is_tool_call: true, telemetry }
     }
 
-    fn assert_empty(calls: &Calls<()>) {
+    fn assert_empty(calls: &PendingCalls<()>) {
         assert_eq!(calls.len(), 0);
         assert!(calls.by_member.is_empty() && calls.running.is_empty() && calls.deadlines.is_empty(), "{calls:?}");
     }
 
     #[test]
     fn only_the_computer_that_was_asked_answers_and_only_once() {
-        let mut calls = Calls::default();
+        let mut calls = PendingCalls::default();
         let now = Instant::now();
         calls.start(CallId(1), call("r", now)).unwrap();
         assert_eq!(calls.answered(CallId(1), OTHER), None);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_running_key_is_refused_and_free_again_afterwards() {
-        let mut calls = Calls::default();
+        let mut calls = PendingCalls::default();
         let now = Instant::now();
         calls.start(CallId(1), call("r", now)).unwrap();
         assert_eq!(calls.start(CallId(2), call("r", now)), Err(AlreadyRunning));
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_departure_ends_every_call_of_either_side() {
         for departed in [AGENT, COMPUTER] {
-            let mut calls = Calls::default();
+            let mut calls = PendingCalls::default();
             let now = Instant::now();
             for id in 0..10 {
                 calls.start(CallId(id), call(&id.to_string(), now)).unwrap();
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn expiry_takes_what_is_due_and_nothing_else() {
-        let mut calls = Calls::default();
+        let mut calls = PendingCalls::default();
         let now = Instant::now();
         for id in 0..10 {
             calls.start(CallId(id), call(&id.to_string(), now + Duration::from_secs(id))).unwrap();

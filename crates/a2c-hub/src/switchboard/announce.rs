@@ -9,7 +9,7 @@ use super::reply::event_packet;
 use super::routing::rest_of;
 use super::{Sender, Switchboard};
 use crate::route::envelope::{Announcement, stamp};
-use crate::wire::Packet;
+use crate::wire::ReceivedPacket;
 
 impl Switchboard {
     pub(super) fn update(
@@ -17,7 +17,7 @@ impl Switchboard {
         sender: &Sender<'_>,
         what: &str,
         payload: &RawValue,
-        packet: Packet<'_>,
+        packet: ReceivedPacket<'_>,
     ) -> Result<(), ErrorBody> {
         if what.len() > MAX_NAME {
             return Err(ErrorBody::bad_request(format!("the name of an update is no longer than {MAX_NAME} bytes")));
@@ -32,7 +32,7 @@ impl Switchboard {
         let rest = rest_of(&packet, stamped);
         let packet = event_packet(&event::notify_update(what), None, rest, packet.attachments);
         state.send_to_others(sender.conn, &seat.office, &packet);
-        self.ledger.metrics.broadcasts.inc();
+        self.telemetry.metrics.broadcasts.inc();
         sender.reply.empty();
         Ok(())
     }
@@ -49,7 +49,7 @@ impl Switchboard {
         let rest = stamped.into_owned() + "]";
         let packet = event_packet(event::NOTIFY_TOOL_CALL_CANCEL, None, rest.into(), Vec::new());
         state.send_to_others(sender.conn, &seat.office, &packet);
-        self.ledger.metrics.broadcasts.inc();
+        self.telemetry.metrics.broadcasts.inc();
         sender.reply.empty();
         Ok(())
     }

@@ -14,10 +14,10 @@
 //! | `views` | what an operator sees |
 
 mod announce;
-mod ending;
 mod reply;
 mod routing;
 mod seats;
+mod shutdown;
 mod state;
 pub(crate) mod views;
 
@@ -28,32 +28,32 @@ use std::time::{Duration, Instant, SystemTime};
 use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode};
-use a2c_socketio_frame::{Frame, Kind as FrameKind};
+use a2c_socketio_frame::{Frame, PacketKind};
 use tokio::sync::Notify;
 
-use crate::ledger::Ledger;
-use crate::limits::Limits;
-use crate::metrics::{Kind, Label as _, Limit, Outcome};
+use crate::limits::HubLimits;
+use crate::metrics::{Label as _, LimitKind, RequestKind, RequestOutcome};
 use crate::office::ConnId;
 use crate::route::calls::CallId;
 use crate::route::envelope::{Envelope, EventBody};
+use crate::telemetry::Telemetry;
 use crate::wire::outbox::Outbox;
-use crate::wire::{EngineSocket, Packet};
-pub(crate) use ending::GOING_AWAY;
-use reply::Reply;
+use crate::wire::{EngineSocket, ReceivedPacket};
+use reply::AckSender;
 pub(crate) use reply::to_json;
+pub(crate) use shutdown::SHUTTING_DOWN;
 pub(crate) use state::Member;
-use state::State;
+use state::SwitchboardState;
 
 /// All state and what to do with it.
 pub(crate) struct Switchboard {
-    state: Mutex<State>,
+    state: Mutex<SwitchboardState>,
     next: AtomicU64,
-    limits: Limits,
+    limits: HubLimits,
     call_timeout: Duration,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) telemetry: Arc<Telemetry>,
     /// The hub is about to go away: no new calls.
-    is_ending: AtomicBool,
+    is_shutting_down: AtomicBool,
     /// Told when the last call is over, while the hub is about to go away.
     idle: Notify,
 }
@@ -62,21 +62,29 @@ pub(crate) struct Switchboard {
 struct Sender<'a> {
     conn: ConnId,
     socket: &'a Arc<EngineSocket>,
-    reply: Reply,
+    reply: AckSender,
 }
 
 impl Switchboard {
-    pub(crate) fn new(limits: Limits, call_timeout: Duration, ledger: Arc<Ledger>) -> Self {
+    pub(crate) fn new(limits: HubLimits, call_timeout: Duration, telemetry: Arc<Telemetry>) -> Self {
         let (state, next) = (Mutex::default(), AtomicU64::new(1));
-        Self { state, next, limits, call_timeout, ledger, is_ending: AtomicBool::new(false), idle: Notify::new() }
+        Self {
+            state,
+            next,
+            limits,
+            call_timeout,
+            telemetry,
+            is_shutting_down: AtomicBool::new(false),
+            idle: Notify::new(),
+        }
     }
 
     /// Registers a client.
     pub(crate) fn admit(&self, member: Member) -> ConnId {
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
-        self.ledger.connected(&member.who);
+        self.telemetry.connected(&member.identity);
         let mut state = self.state();
-        if let Some(moment) = member.pass.expires_at() {
+        if let Some(moment) = member.grant.expires_at() {
             state.expiries.insert((moment, conn));
         }
         state.members.insert(conn, member);
@@ -87,21 +95,21 @@ impl Switchboard {
     pub(crate) fn disconnected(&self, conn: ConnId, reason: &str) {
         let mut state = self.state();
         let Some(member) = state.members.remove(&conn) else { return };
-        if let Some(moment) = member.pass.expires_at() {
+        if let Some(moment) = member.grant.expires_at() {
             state.expiries.remove(&(moment, conn));
         }
         tracing::debug!(?conn, reason, "disconnected");
         if let Some(seat) = state.offices.remove(conn) {
             tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, reason, "left");
-            state.departed(conn, &seat, &self.ledger);
-            self.ledger.left(&member.who, &seat, reason);
+            state.departed(conn, &seat, &self.telemetry);
+            self.telemetry.left(&member.identity, &seat, reason);
         }
         drop(state);
-        self.ledger.disconnected(&member.who, reason);
+        self.telemetry.disconnected(&member.identity, reason);
         self.check_idle();
     }
 
-    /// Closes the connections of those whose pass has ended.
+    /// Closes the connections of those whose grant has ended.
     pub(crate) fn close_expired(&self, now: SystemTime) {
         let mut state = self.state();
         while let Some(&(moment, conn)) = state.expiries.first()
@@ -109,27 +117,30 @@ impl Switchboard {
         {
             state.expiries.pop_first();
             if let Some(member) = state.members.get(&conn) {
-                tracing::info!(subject = &*member.who.subject, "the credential has expired: closing the connection");
+                tracing::info!(
+                    subject = &*member.identity.subject,
+                    "the credential has expired: closing the connection"
+                );
                 member.outbox.close();
             }
         }
     }
 
     /// Writes down that a member met a limit, once in a while.
-    pub(crate) fn offended(&self, socket: &EngineSocket, conn: ConnId, limit: Limit) {
-        if !socket.data.is_news(Instant::now()) {
+    pub(crate) fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
+        if !socket.data.should_log(Instant::now()) {
             return;
         }
         let limit = limit.value();
         tracing::warn!(address = %socket.data.peer.address, limit, "a member met a limit");
         if let Some(member) = self.state().members.get(&conn) {
-            self.ledger.offender(&member.who, limit);
+            self.telemetry.limit_reached(&member.identity, limit);
         }
     }
 
     /// Handles an event. Whoever asks for an acknowledgement gets one, whatever is wrong with the event.
-    pub(crate) fn event(&self, conn: ConnId, socket: &Arc<EngineSocket>, packet: Packet<'_>) {
-        let reply = Reply { outbox: Outbox::new(socket), id: packet.frame.id };
+    pub(crate) fn event(&self, conn: ConnId, socket: &Arc<EngineSocket>, packet: ReceivedPacket<'_>) {
+        let reply = AckSender { outbox: Outbox::new(socket), id: packet.frame.id };
         let sender = Sender { conn, socket, reply };
         let event = match self
             .check_size(&packet)
@@ -138,9 +149,9 @@ impl Switchboard {
             Ok(event) => event,
             Err(error) => {
                 if error.code == ErrorCode::LimitExceeded {
-                    self.offended(socket, conn, Limit::Payload);
+                    self.limit_reached(socket, conn, LimitKind::Payload);
                 }
-                self.ledger.handled(Kind::Unknown, Outcome::of(error.code));
+                self.telemetry.handled(RequestKind::Unknown, RequestOutcome::of(error.code));
                 return sender.reply.json(&error);
             }
         };
@@ -158,28 +169,28 @@ impl Switchboard {
                 let (seat, member) = (state.offices.seat(conn), state.members.get(&conn));
                 let envelope = event.payload().ok().and_then(|payload| Envelope::parse(payload).ok());
                 if let Some(member) = member {
-                    self.ledger.call_refused(&member.who, seat, brief(name), envelope.as_ref(), &error);
+                    self.telemetry.call_refused(&member.identity, seat, brief(name), envelope.as_ref(), &error);
                 }
             }
             // How a join or a leave ended was told when it did.
             (Inbound::JoinOffice | Inbound::LeaveOffice, _) => {}
-            (_, Ok(())) => self.ledger.handled(Kind::of(&event.name), Outcome::Ok),
-            (_, Err(error)) => self.ledger.handled(Kind::of(&event.name), Outcome::of(error.code)),
+            (_, Ok(())) => self.telemetry.handled(RequestKind::of(&event.name), RequestOutcome::Ok),
+            (_, Err(error)) => self.telemetry.handled(RequestKind::of(&event.name), RequestOutcome::of(error.code)),
         }
     }
 
     /// Answers a packet that is not looked at: the one who sent it, or the one who waits for it.
     pub(crate) fn refuse(&self, conn: ConnId, outbox: &Outbox, frame: &Frame<'_>, error: &ErrorBody) {
         match (frame.kind, frame.id) {
-            (FrameKind::Ack, Some(id)) => {
+            (PacketKind::Ack, Some(id)) => {
                 let mut state = self.state();
                 if let Some(call) = state.calls.answered(CallId(id), conn) {
-                    state.answer(call, error, Outcome::of(error.code), &self.ledger);
+                    state.answer(call, error, RequestOutcome::of(error.code), &self.telemetry);
                 }
             }
             _ => {
-                self.ledger.handled(Kind::Unknown, Outcome::of(error.code));
-                let reply = Reply { outbox: outbox.clone(), id: frame.id };
+                self.telemetry.handled(RequestKind::Unknown, RequestOutcome::of(error.code));
+                let reply = AckSender { outbox: outbox.clone(), id: frame.id };
                 // These two have an answer of their own kind, also when nobody looks at the rest of them.
                 let name = frame.body.trim_start_matches(['[', ' ']);
                 let is_office = [event::JOIN_OFFICE, event::LEAVE_OFFICE].iter().any(|event| {
@@ -192,10 +203,10 @@ impl Switchboard {
         }
     }
 
-    fn handle(&self, sender: &Sender<'_>, event: &EventBody<'_>, packet: Packet<'_>) -> Result<(), ErrorBody> {
+    fn handle(&self, sender: &Sender<'_>, event: &EventBody<'_>, packet: ReceivedPacket<'_>) -> Result<(), ErrorBody> {
         let malformed = |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(&event.name)));
         let payload = || event.payload().map_err(malformed);
-        let kind = Kind::of(&event.name);
+        let kind = RequestKind::of(&event.name);
         match Inbound::of(&event.name) {
             Inbound::Client(name) => self.route(sender, name, payload()?, packet),
             Inbound::Update(what) => self.update(sender, what, payload()?, packet),
@@ -219,28 +230,28 @@ impl Switchboard {
     }
 
     /// Answers a join or a leave, which have an acknowledgement of their own kind.
-    fn settle(&self, sender: &Sender<'_>, kind: Kind, outcome: Result<(), ErrorBody>) {
-        let counted = outcome.as_ref().map_or_else(|error| Outcome::of(error.code), |()| Outcome::Ok);
-        self.ledger.handled(kind, counted);
+    fn settle(&self, sender: &Sender<'_>, kind: RequestKind, outcome: Result<(), ErrorBody>) {
+        let counted = outcome.as_ref().map_or_else(|error| RequestOutcome::of(error.code), |()| RequestOutcome::Ok);
+        self.telemetry.handled(kind, counted);
         sender.reply.office(outcome.map_err(|error| error.message));
     }
 
     fn check_joins(&self, sender: &Sender<'_>) -> Result<(), ErrorBody> {
         sender.socket.data.join(&self.limits).map_err(|wait| {
-            self.ledger.limit(Limit::Joins);
-            self.offended(sender.socket, sender.conn, Limit::Joins);
+            self.telemetry.count_limit(LimitKind::Joins);
+            self.limit_reached(sender.socket, sender.conn, LimitKind::Joins);
             let seconds = wait.as_secs_f64().ceil() as u64;
             let message = format!("too many attempts to join: wait {seconds} s");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds)
         })
     }
 
-    fn check_size(&self, packet: &Packet<'_>) -> Result<(), ErrorBody> {
+    fn check_size(&self, packet: &ReceivedPacket<'_>) -> Result<(), ErrorBody> {
         let (size, limit) = (packet.size(), self.limits.max_payload);
         if size <= limit {
             return Ok(());
         }
-        self.ledger.limit(Limit::Payload);
+        self.telemetry.count_limit(LimitKind::Payload);
         let message = format!("{size} bytes are over the limit of {limit} bytes");
         Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit))
     }
@@ -251,7 +262,7 @@ impl Switchboard {
         (state.members.len(), state.calls.len())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SwitchboardState> {
         // The indexes are consistent between statements; a panic elsewhere must not take the hub down.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,20 +1,20 @@
 //! The way back to whoever asked, and how packets are written.
 
-use a2c_engineio::Outgoing;
+use a2c_engineio::OutgoingMessage;
 use a2c_protocol::NAMESPACE;
 use bytes::Bytes;
 use serde::Serialize;
 
 use crate::wire::outbox::Outbox;
-use a2c_socketio_frame::{Frame, Kind};
+use a2c_socketio_frame::{Frame, PacketKind};
 
 /// The way back to whoever asked, where an acknowledgement was asked for.
-pub(crate) struct Reply {
+pub(crate) struct AckSender {
     pub(crate) outbox: Outbox,
     pub(crate) id: Option<u64>,
 }
 
-impl Reply {
+impl AckSender {
     /// Passes an answer back. Whoever gave it waits until it has been taken in.
     pub(crate) fn pass(&self, body: Bytes, attachments: Vec<Bytes>) {
         if let Some(packet) = self.packet(body, attachments) {
@@ -43,25 +43,25 @@ impl Reply {
         }
     }
 
-    fn packet(&self, body: Bytes, attachments: Vec<Bytes>) -> Option<Outgoing> {
+    fn packet(&self, body: Bytes, attachments: Vec<Bytes>) -> Option<OutgoingMessage> {
         self.id?;
-        let head = head(Kind::Ack, self.id, attachments.len(), "");
-        Some(Outgoing { head, body, attachments })
+        let head = head(PacketKind::Ack, self.id, attachments.len(), "");
+        Some(OutgoingMessage { head, body, attachments })
     }
 }
 
 /// An event as it goes out; `rest` is the text of its one argument and the bracket that closes the arguments.
-pub(crate) fn event_packet(event: &str, id: Option<u64>, rest: Bytes, attachments: Vec<Bytes>) -> Outgoing {
+pub(crate) fn event_packet(event: &str, id: Option<u64>, rest: Bytes, attachments: Vec<Bytes>) -> OutgoingMessage {
     let begin = format!("[{},", serde_json::Value::from(event));
-    Outgoing { head: head(Kind::Event, id, attachments.len(), &begin), body: rest, attachments }
+    OutgoingMessage { head: head(PacketKind::Event, id, attachments.len(), &begin), body: rest, attachments }
 }
 
 /// An event of the hub's own.
-pub(crate) fn event_of(event: &str, payload: &impl Serialize) -> Outgoing {
+pub(crate) fn event_of(event: &str, payload: &impl Serialize) -> OutgoingMessage {
     event_packet(event, None, (to_json(payload) + "]").into(), Vec::new())
 }
 
-fn head(kind: Kind, id: Option<u64>, attachments: usize, body: &str) -> String {
+fn head(kind: PacketKind, id: Option<u64>, attachments: usize, body: &str) -> String {
     Frame { kind, attachments, namespace: NAMESPACE, id, body }.encode()
 }
 

@@ -4,22 +4,22 @@ use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use a2c_engineio::Full;
+use a2c_engineio::QueueFull;
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::{ErrorBody, ErrorCode, event};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use super::reply::{Reply, event_packet};
+use super::reply::{AckSender, event_packet};
 use super::state::refusal_of;
 use super::{Sender, Switchboard, brief};
-use crate::ledger::{End, Request};
-use crate::metrics::{Limit, Outcome};
+use crate::metrics::{LimitKind, RequestOutcome};
 use crate::office::ConnId;
-use crate::route::calls::{AlreadyRunning, Call, CallId};
+use crate::route::calls::{AlreadyRunning, CallId, PendingCall};
 use crate::route::envelope::{Envelope, stamp};
-use crate::wire::Packet;
+use crate::telemetry::{CallEnd, CallRequest};
+use crate::wire::ReceivedPacket;
 
 /// How much longer than its own limit a tool call may take before the hub gives up on the Computer.
 const GRACE: Duration = Duration::from_secs(5);
@@ -31,7 +31,7 @@ impl Switchboard {
         sender: &Sender<'_>,
         event: &str,
         payload: &RawValue,
-        packet: Packet<'_>,
+        packet: ReceivedPacket<'_>,
     ) -> Result<(), ErrorBody> {
         let (conn, bytes) = (sender.conn, packet.size());
         if event.len() > MAX_NAME {
@@ -46,8 +46,8 @@ impl Switchboard {
         if envelope.req_id.as_ref().is_some_and(|id| id.len() > MAX_NAME) {
             return Err(malformed(format!("field `req_id`: is longer than {MAX_NAME} bytes")));
         }
-        if self.is_ending() {
-            return Err(ErrorBody::new(ErrorCode::Internal, super::GOING_AWAY));
+        if self.is_shutting_down() {
+            return Err(ErrorBody::new(ErrorCode::Internal, super::SHUTTING_DOWN));
         }
         let limit = match envelope.timeout.map(Seconds::duration) {
             Some(own) => own + GRACE,
@@ -61,7 +61,7 @@ impl Switchboard {
             (computer, state.seat(conn)?.clone())
         };
         let mut stamped = stamp(payload.get(), "agent", envelope.agent, &seat.name);
-        let span = self.ledger.span(envelope.traceparent.map(|raw| raw.get().trim_matches('"')));
+        let span = self.telemetry.span(envelope.traceparent.map(|raw| raw.get().trim_matches('"')));
         if let Some(span) = span {
             let context = span.context().to_string();
             stamped = Cow::Owned(match &stamped {
@@ -79,10 +79,10 @@ impl Switchboard {
             return Err(gone());
         }
         let outbox = state.members.get(&computer).ok_or_else(gone)?.outbox.clone();
-        let who = &state.members.get(&conn).ok_or_else(gone)?.who;
-        let account = self.ledger.open(&Request {
+        let identity = &state.members.get(&conn).ok_or_else(gone)?.identity;
+        let telemetry = self.telemetry.begin_call(&CallRequest {
             event,
-            who,
+            identity,
             agent: &seat,
             computer: &computer_name,
             tool: envelope.tool().as_deref(),
@@ -91,26 +91,26 @@ impl Switchboard {
             bytes,
             span,
         });
-        let full = |Full| {
-            self.ledger.limit(Limit::Backlog);
+        let full = |QueueFull| {
+            self.telemetry.count_limit(LimitKind::Backlog);
             let message = format!("Computer '{computer_name}' has too many requests waiting: try again later");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
         };
         let Some(ack) = sender.reply.id else {
             // Nobody waits for an answer, so it is over when it is on its way.
             outbox.try_send(packet).map_err(full)?;
-            self.ledger.close(account, End::passed_on());
+            self.telemetry.end_call(telemetry, CallEnd::passed_on());
             return Ok(());
         };
         let max_calls = self.limits.max_calls;
         if state.calls.of(conn) >= max_calls {
-            self.ledger.limit(Limit::CallsInFlight);
+            self.telemetry.count_limit(LimitKind::CallsInFlight);
             let message = format!("{max_calls} calls of this agent are in flight: wait for some of them");
             return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", max_calls));
         }
         let is_tool_call = event == event::TOOL_CALL;
         let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
-        let call = Call { agent, ack, computer, req_id, deadline, is_tool_call, account };
+        let call = PendingCall { agent, ack, computer, req_id, deadline, is_tool_call, telemetry };
         state.calls.start(id, call).map_err(|AlreadyRunning| {
             let message = "a call with this req_id is still running: use a new one for each call";
             malformed(format!("field `req_id`: {message}"))
@@ -122,11 +122,11 @@ impl Switchboard {
     }
 
     /// Passes an answer back to the Agent that waits for it; says whether somebody did.
-    pub(crate) fn ack(&self, conn: ConnId, packet: Packet<'_>) -> bool {
+    pub(crate) fn ack(&self, conn: ConnId, packet: ReceivedPacket<'_>) -> bool {
         let Some(id) = packet.frame.id.map(CallId) else { return false };
         if !self.state().calls.is_asked(id, conn) {
             tracing::debug!(?conn, id = id.0, "an answer that nobody waits for");
-            self.ledger.metrics.unclaimed_answers.inc();
+            self.telemetry.metrics.unclaimed_answers.inc();
             return false;
         }
         let bytes = packet.size();
@@ -136,7 +136,8 @@ impl Switchboard {
             let mut state = self.state();
             // Its time may have run out in between.
             let Some(call) = state.calls.answered(id, conn) else { return true };
-            let reply = state.members.get(&call.agent).map(|a| Reply { outbox: a.outbox.clone(), id: Some(call.ack) });
+            let reply =
+                state.members.get(&call.agent).map(|a| AckSender { outbox: a.outbox.clone(), id: Some(call.ack) });
             match (&checked, &reply) {
                 (Ok(()), Some(reply)) => reply.pass(packet.from(packet.frame.body), packet.attachments),
                 (Err(error), Some(reply)) => reply.json(error),
@@ -145,11 +146,11 @@ impl Switchboard {
             (call, reply.is_some())
         };
         let end = match checked {
-            Ok(()) if queued => End::answered(bytes),
-            Ok(()) => End::with(Outcome::AgentLeft, ErrorCode::NotInOffice),
-            Err(error) => End::with(Outcome::of(error.code), error.code),
+            Ok(()) if queued => CallEnd::answered(bytes),
+            Ok(()) => CallEnd::with(RequestOutcome::AgentLeft, ErrorCode::NotInOffice),
+            Err(error) => CallEnd::with(RequestOutcome::of(error.code), error.code),
         };
-        self.ledger.close(call.account, end);
+        self.telemetry.end_call(call.telemetry, end);
         self.check_idle();
         true
     }
@@ -161,7 +162,7 @@ impl Switchboard {
             let name = state.offices.seat(call.computer).map(|s| s.name.to_string()).unwrap_or_default();
             let message = format!("Computer '{name}' did not answer in time");
             let error = ErrorBody::new(ErrorCode::Timeout, message).with("computer", name);
-            state.answer(call, &error, Outcome::TimedOut, &self.ledger);
+            state.answer(call, &error, RequestOutcome::TimedOut, &self.telemetry);
         }
         drop(state);
         self.check_idle();
@@ -169,7 +170,7 @@ impl Switchboard {
 }
 
 /// An argument and the bracket that closes the arguments; where nothing was stamped, a slice of the packet it came in.
-pub(super) fn rest_of(packet: &Packet<'_>, stamped: Cow<'_, str>) -> Bytes {
+pub(super) fn rest_of(packet: &ReceivedPacket<'_>, stamped: Cow<'_, str>) -> Bytes {
     match stamped {
         Cow::Borrowed(payload) => packet.from(payload),
         Cow::Owned(payload) => (payload + "]").into(),

@@ -5,31 +5,32 @@ use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomR
 use a2c_protocol::{ErrorBody, ErrorCode, Role, event, request};
 use serde_json::value::RawValue;
 
-use super::state::{Member, State};
+use super::state::{Member, SwitchboardState};
 use super::{Sender, Switchboard};
-use crate::office::{ConnId, Joined, Seat};
+use crate::office::{ConnId, Joined, MemberSeat};
 
 impl Switchboard {
     pub(super) fn join(&self, conn: ConnId, payload: &RawValue) -> Result<(), ErrorBody> {
         let JoinOfficeReq { role, name, office_id } = request::decode(payload.get())?;
-        let wanted = Seat { office: office_id.into(), role, name: name.into() };
+        let wanted = MemberSeat { office: office_id.into(), role, name: name.into() };
         let mut state = self.state();
         let outcome = self.seat(&mut state, conn, &wanted);
         if let Some(member) = state.members.get(&conn) {
             match &outcome {
-                Ok(()) => self.ledger.joined(&member.who, &wanted),
+                Ok(()) => self.telemetry.joined(&member.identity, &wanted),
                 Err(refusal) => {
-                    let (subject, address, why) = (&*member.who.subject, member.who.address, &*refusal.message);
+                    let (subject, address, why) =
+                        (&*member.identity.subject, member.identity.address, &*refusal.message);
                     tracing::info!(subject, %address, why, "a join was refused");
-                    self.ledger.join_refused(&member.who, &wanted, why);
+                    self.telemetry.join_refused(&member.identity, &wanted, why);
                 }
             }
         }
         outcome
     }
 
-    fn seat(&self, state: &mut State, conn: ConnId, wanted: &Seat) -> Result<(), ErrorBody> {
-        let Seat { office, role, name } = wanted;
+    fn seat(&self, state: &mut SwitchboardState, conn: ConnId, wanted: &MemberSeat) -> Result<(), ErrorBody> {
+        let MemberSeat { office, role, name } = wanted;
         let Some(member) = state.members.get(&conn) else { return Ok(()) };
         permits(member, wanted).map_err(|message| ErrorBody::new(ErrorCode::Forbidden, message))?;
         let joined = state
@@ -42,16 +43,16 @@ impl Switchboard {
         if let Joined::Entered { left } = joined {
             if let Some(seat) = left {
                 tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, "moved out");
-                state.departed(conn, &seat, &self.ledger);
+                state.departed(conn, &seat, &self.telemetry);
                 if let Some(member) = state.members.get(&conn) {
-                    self.ledger.left(&member.who, &seat, "moved");
+                    self.telemetry.left(&member.identity, &seat, "moved");
                 }
             }
-            let subject = state.members.get(&conn).map(|member| &*member.who.subject);
+            let subject = state.members.get(&conn).map(|member| &*member.identity.subject);
             tracing::info!(office = &**office, %role, name = &**name, subject, "joined");
             let change = OfficeChange::of(office, *role, name);
             state.tell_others(conn, office, event::NOTIFY_ENTER_OFFICE, &change);
-            self.ledger.metrics.broadcasts.inc();
+            self.telemetry.metrics.broadcasts.inc();
         }
         Ok(())
     }
@@ -64,9 +65,9 @@ impl Switchboard {
             .leave(conn, &request.office_id)
             .map_err(|refusal| ErrorBody::new(ErrorCode::OtherOffice, refusal.to_string()))?;
         tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, "left");
-        state.departed(conn, &seat, &self.ledger);
+        state.departed(conn, &seat, &self.telemetry);
         if let Some(member) = state.members.get(&conn) {
-            self.ledger.left(&member.who, &seat, "left");
+            self.telemetry.left(&member.identity, &seat, "left");
         }
         Ok(())
     }
@@ -82,7 +83,7 @@ impl Switchboard {
         // Taken down under the lock, written out after it.
         let known = |member: ConnId| {
             let (seat, known) = (state.offices.seat(member)?, state.members.get(&member)?);
-            Some((known.who.sid.clone(), seat.clone(), known.version))
+            Some((known.identity.sid.clone(), seat.clone(), known.version))
         };
         let members: Vec<_> = state.offices.members(&seat.office).filter_map(known).collect();
         drop(state);
@@ -102,18 +103,18 @@ impl Switchboard {
     }
 }
 
-/// Whether a member may take a seat, by its own word and by its pass.
-fn permits(member: &Member, wanted: &Seat) -> Result<(), String> {
-    let Seat { office, role, name } = wanted;
+/// Whether a member may take a seat, by its own word and by its grant.
+fn permits(member: &Member, wanted: &MemberSeat) -> Result<(), String> {
+    let MemberSeat { office, role, name } = wanted;
     if let Some(own) = member.role
         && own != *role
     {
         return Err(format!("this connection is of role {own}: it cannot join as {role}"));
     }
-    let what = match &member.pass {
-        pass if !pass.permits_role(*role) => format!("the role {}", Role::as_str(*role)),
-        pass if !pass.permits_office(office) => format!("office '{office}'"),
-        pass if !pass.permits_name(name) => format!("the name '{name}'"),
+    let what = match &member.grant {
+        grant if !grant.permits_role(*role) => format!("the role {}", Role::as_str(*role)),
+        grant if !grant.permits_office(office) => format!("office '{office}'"),
+        grant if !grant.permits_name(name) => format!("the name '{name}'"),
         _ => return Ok(()),
     };
     Err(format!("this credential does not permit {what}: ask the operator of the hub"))

@@ -73,9 +73,9 @@ impl Switchboard {
             .map(|(conn, member)| (member, state.offices.seat(*conn), state.calls.of(*conn)))
             .filter(|(_, seat, _)| office.is_none_or(|office| seat.is_some_and(|seat| &*seat.office == office)))
             .map(|(member, seat, calls_in_flight)| MemberView {
-                sid: member.who.sid.to_string(),
-                subject: member.who.subject.to_string(),
-                address: member.who.address.to_string(),
+                sid: member.identity.sid.to_string(),
+                subject: member.identity.subject.to_string(),
+                address: member.identity.address.to_string(),
                 a2c_version: member.version,
                 role: member.role,
                 name: seat.map(|seat| seat.name.to_string()),
@@ -102,9 +102,9 @@ impl Switchboard {
                     agent: agent.name.to_string(),
                     computer: state.offices.seat(call.computer)?.name.to_string(),
                     req_id: call.req_id.clone(),
-                    request: call.account.request(),
-                    tool: call.account.tool().map(str::to_owned),
-                    running_ms: call.account.age(now).as_millis() as u64,
+                    request: call.telemetry.request(),
+                    tool: call.telemetry.tool().map(str::to_owned),
+                    running_ms: call.telemetry.age(now).as_millis() as u64,
                     times_out_in_ms: call.deadline.saturating_duration_since(now).as_millis() as u64,
                 })
             })
@@ -117,7 +117,7 @@ impl Switchboard {
     /// Disconnects a member for good; says whether there is one.
     pub(crate) fn dismiss(&self, sid: &str) -> bool {
         let state = self.state();
-        let found = state.members.values().find(|member| &*member.who.sid == sid);
+        let found = state.members.values().find(|member| &*member.identity.sid == sid);
         found.inspect(|member| member.outbox.dismiss()).is_some()
     }
 
@@ -125,14 +125,14 @@ impl Switchboard {
     pub(crate) fn snapshot(&self, connections: usize) -> Snapshot {
         let state = self.state();
         let agents = state.offices.seats().filter(|(_, seat)| seat.role == Role::Agent).count() as u64;
-        let spans = self.ledger.tracer.as_ref().map(crate::trace::Tracer::counts);
+        let spans = self.telemetry.tracer.as_ref().map(crate::trace::Tracer::counts);
         Snapshot {
             connections: connections as u64,
             agents,
             computers: state.offices.seats().count() as u64 - agents,
             offices: state.offices.len() as u64,
             calls_in_flight: state.calls.len() as u64,
-            audit_records_lost: self.ledger.audit.as_ref().map_or(0, crate::audit::AuditLog::lost),
+            audit_records_lost: self.telemetry.audit.as_ref().map_or(0, crate::audit::AuditLog::lost),
             spans_exported: spans.map_or(0, |spans| spans.exported),
             spans_dropped: spans.map_or(0, |spans| spans.dropped),
         }

@@ -1,13 +1,13 @@
 //! TLS for the listener: who the hub is, and which clients it lets in.
 //!
-//! How data flows: [`Tls::load`] reads the files (`credentials`) into settings that every new connection shares;
-//! [`Tls::accept`] makes the handshake with the settings of that moment and tells who the client is (`subject`);
-//! [`Tls::reload`], asked for or by [`Tls::watch`] when the files look different (`footprint`), puts new settings in their
+//! How data flows: [`ServerTls::load`] reads the files (`credentials`) into settings that every new connection shares;
+//! [`ServerTls::accept`] makes the handshake with the settings of that moment and tells who the client is (`subject`);
+//! [`ServerTls::reload`], asked for or by [`ServerTls::watch`] when the files look different (`file_stamps`), puts new settings in their
 //! place. Connections keep what they began with. [`TlsConfig::check`] tries the files without a listener.
 
 mod check;
 mod credentials;
-mod footprint;
+mod file_stamps;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ use tokio_rustls::server::TlsStream;
 pub use check::TlsCheck;
 use credentials::Credentials;
 pub use credentials::TlsError;
-use footprint::Footprint;
+use file_stamps::FileStamps;
 
 /// Encrypted bytes that may wait for a slow reader, per connection: two records. More would only be memory, since the
 /// outbox of a member waits in front of it.
@@ -54,33 +54,33 @@ pub struct TlsConfig {
 
 /// TLS as it is at the moment. Cheap to clone; all clones change together.
 #[derive(Clone)]
-pub(crate) struct Tls {
-    shared: Arc<Shared>,
+pub(crate) struct ServerTls {
+    shared: Arc<TlsState>,
 }
 
-struct Shared {
+struct TlsState {
     config: TlsConfig,
     /// What new connections get.
     serving: RwLock<Arc<ServerConfig>>,
     /// What that was made of; held while it is replaced, so that two reloads do not cross.
-    loaded: Mutex<Loaded>,
+    loaded: Mutex<LoadedFiles>,
 }
 
-struct Loaded {
+struct LoadedFiles {
     credentials: Credentials,
     /// What the files looked like when they were last read, also if they could not be used.
-    seen: Footprint,
+    seen: FileStamps,
 }
 
-impl Tls {
+impl ServerTls {
     /// Reads the files for the first time.
     pub(crate) fn load(config: &TlsConfig) -> Result<Self, TlsError> {
-        let seen = Footprint::of(config);
+        let seen = FileStamps::of(config);
         let credentials = Credentials::read(config)?;
         let serving = RwLock::new(settings(&credentials)?);
         warn(&credentials, config);
-        let loaded = Mutex::new(Loaded { credentials, seen });
-        Ok(Self { shared: Arc::new(Shared { config: config.clone(), serving, loaded }) })
+        let loaded = Mutex::new(LoadedFiles { credentials, seen });
+        Ok(Self { shared: Arc::new(TlsState { config: config.clone(), serving, loaded }) })
     }
 
     /// Makes the handshake, and tells the name in the client's certificate if one was asked for. How long that may take
@@ -109,7 +109,7 @@ impl Tls {
         self.shared.reload()
     }
 
-    /// Looks at the files from time to time and reloads them when they have changed. Ends when the last [`Tls`] is gone.
+    /// Looks at the files from time to time and reloads them when they have changed. Ends when the last [`ServerTls`] is gone.
     pub(crate) fn watch(&self) -> impl Future<Output = ()> + Send + use<> {
         let shared = Arc::downgrade(&self.shared);
         let every = self.shared.config.reload;
@@ -132,11 +132,11 @@ impl Tls {
     }
 }
 
-impl Shared {
+impl TlsState {
     /// Reloads if the files have changed, and logs what came of it.
     fn look(&self) {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if !loaded.seen.differs_from(&Footprint::of(&self.config)) {
+        if !loaded.seen.differs_from(&FileStamps::of(&self.config)) {
             return;
         }
         match self.replace(&mut loaded) {
@@ -150,10 +150,10 @@ impl Shared {
         self.replace(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn replace(&self, loaded: &mut Loaded) -> Result<bool, TlsError> {
+    fn replace(&self, loaded: &mut LoadedFiles) -> Result<bool, TlsError> {
         // Before reading: what changes meanwhile is seen as a change the next time. Also kept if reading fails, so that
         // a broken file is told once.
-        loaded.seen = Footprint::of(&self.config);
+        loaded.seen = FileStamps::of(&self.config);
         let fresh = Credentials::read(&self.config)?;
         if fresh.are_those_of(&loaded.credentials) {
             return Ok(false);

@@ -9,7 +9,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AF
 use reqwest::{Response, StatusCode, Url, redirect};
 use serde::Deserialize;
 
-use super::{OtlpConfig, StartError};
+use super::{OtlpConfig, TraceStartError};
 
 /// Where a collector takes traces, below its base address.
 const PATH: &str = "/v1/traces";
@@ -28,48 +28,49 @@ pub(super) struct Collector {
 
 /// The collector did not take a batch.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum ExportRefusal {
     /// It makes no sense to send that again.
-    Forever(Reason),
+    Forever(ExportFailure),
     /// It may take it later; it may have said when.
-    ForNow(Reason, Option<Duration>),
+    ForNow(ExportFailure, Option<Duration>),
 }
 
 /// Why not.
 #[derive(Debug)]
-pub(super) enum Reason {
+pub(super) enum ExportFailure {
     Status(StatusCode),
     Transport(reqwest::Error),
 }
 
 impl Collector {
-    pub(super) fn new(config: &OtlpConfig) -> Result<Self, StartError> {
+    pub(super) fn new(config: &OtlpConfig) -> Result<Self, TraceStartError> {
         let url = traces_url(&config.endpoint)?;
         let tls = if url.scheme() == "https" { tls::system_trust() } else { tls::without_trust() };
-        let client = http_client(tls.map_err(StartError::Tls)?)
+        let client = http_client(tls.map_err(TraceStartError::Tls)?)
             .default_headers(headers(&config.headers)?)
             .timeout(config.timeout)
             // A redirect would carry the headers to another place.
             .redirect(redirect::Policy::none())
             .build()
-            .map_err(|error| StartError::Client(error.without_url()))?;
+            .map_err(|error| TraceStartError::Client(error.without_url()))?;
         Ok(Self { client, url })
     }
 
     /// Sends a batch; the answer is how many of its spans the collector rejected.
-    pub(super) async fn post(&self, body: Bytes) -> Result<u64, Refused> {
+    pub(super) async fn post(&self, body: Bytes) -> Result<u64, ExportRefusal> {
         let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
-        let transport = |error: reqwest::Error| Refused::ForNow(Reason::Transport(error.without_url()), None);
+        let transport =
+            |error: reqwest::Error| ExportRefusal::ForNow(ExportFailure::Transport(error.without_url()), None);
         let response = request.send().await.map_err(transport)?;
         let status = response.status();
         if status.is_success() {
             return Ok(rejected(response).await);
         }
-        let reason = Reason::Status(status);
+        let reason = ExportFailure::Status(status);
         // OTLP names the ones that are worth another try; all others are final.
         Err(match status.as_u16() {
-            429 | 502 | 503 | 504 => Refused::ForNow(reason, retry_after(response.headers())),
-            _ => Refused::Forever(reason),
+            429 | 502 | 503 | 504 => ExportRefusal::ForNow(reason, retry_after(response.headers())),
+            _ => ExportRefusal::Forever(reason),
         })
     }
 }
@@ -83,12 +84,12 @@ async fn rejected(mut response: Response) -> u64 {
         }
         body.extend_from_slice(&chunk);
     }
-    serde_json::from_slice(&body).map_or(0, |answer: Answer| answer.partial_success.rejected())
+    serde_json::from_slice(&body).map_or(0, |answer: ExportResponse| answer.partial_success.rejected())
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct ExportResponse {
     #[serde(default)]
     partial_success: PartialSuccess,
 }
@@ -113,8 +114,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Where traces go: the base address of a collector with the path for traces, or that path in full.
-fn traces_url(endpoint: &str) -> Result<Url, StartError> {
-    let wrong = |problem: &'static str| StartError::Endpoint { problem };
+fn traces_url(endpoint: &str) -> Result<Url, TraceStartError> {
+    let wrong = |problem: &'static str| TraceStartError::Endpoint { problem };
     let base = endpoint.trim_end_matches('/');
     let full = if base.ends_with(PATH) { base.to_owned() } else { format!("{base}{PATH}") };
     let url = Url::parse(&full).map_err(|_| wrong("it is not a URL, such as http://127.0.0.1:4318"))?;
@@ -129,10 +130,10 @@ fn traces_url(endpoint: &str) -> Result<Url, StartError> {
     }
 }
 
-fn headers(given: &[(String, String)]) -> Result<HeaderMap, StartError> {
+fn headers(given: &[(String, String)]) -> Result<HeaderMap, TraceStartError> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
-        let wrong = || StartError::Header { name: name.clone() };
+        let wrong = || TraceStartError::Header { name: name.clone() };
         let (key, mut value) =
             (name.parse::<HeaderName>().map_err(|_| wrong())?, HeaderValue::from_str(value).map_err(|_| wrong())?);
         value.set_sensitive(true);
@@ -141,7 +142,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, StartError> {
     Ok(headers)
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for ExportFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status(status) => write!(f, "it answered {status}"),
@@ -182,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_partial_success_says_how_many_were_rejected() {
-        let rejected = |json: &str| serde_json::from_str::<Answer>(json).map_or(0, |a| a.partial_success.rejected());
+        let rejected =
+            |json: &str| serde_json::from_str::<ExportResponse>(json).map_or(0, |a| a.partial_success.rejected());
         assert_eq!(rejected(r#"{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "x"}}"#), 3);
         assert_eq!(rejected(r#"{"partialSuccess": {"rejectedSpans": 3}}"#), 3);
         assert_eq!(rejected(r#"{"partialSuccess": {}}"#), 0);

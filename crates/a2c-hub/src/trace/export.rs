@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::Counts;
-use super::collector::{Collector, Refused};
-use super::otlp::{self, Resource};
+use super::SpanCounters;
+use super::collector::{Collector, ExportRefusal};
+use super::otlp::{self, TraceResource};
 use super::span::Span;
 
 /// How often a batch is sent at most, and the first pause in between; each following pause is twice as long.
@@ -19,9 +19,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The task that sends spans.
 pub(super) struct Exporter {
     pub(super) collector: Collector,
-    pub(super) resource: Resource,
+    pub(super) resource: TraceResource,
     pub(super) queue: mpsc::Receiver<Span>,
-    pub(super) counts: Arc<Counts>,
+    pub(super) counts: Arc<SpanCounters>,
     /// How many spans go out together at most, and how long the first of them waits for the others.
     pub(super) batch: usize,
     pub(super) interval: Duration,
@@ -88,12 +88,12 @@ impl Exporter {
                     self.counts.exported.add(count - rejected);
                     return Ok(());
                 }
-                Err(Refused::ForNow(reason, after)) if attempt < ATTEMPTS => {
+                Err(ExportRefusal::ForNow(reason, after)) if attempt < ATTEMPTS => {
                     tracing::debug!(%reason, attempt, "the trace collector is asked again");
                     sleep(after.unwrap_or(pause)).await;
                     pause *= 2;
                 }
-                Err(Refused::ForNow(reason, _) | Refused::Forever(reason)) => {
+                Err(ExportRefusal::ForNow(reason, _) | ExportRefusal::Forever(reason)) => {
                     self.counts.dropped.add(count);
                     return Err(reason.to_string());
                 }

@@ -1,7 +1,7 @@
 //! Traces: routed requests as spans, sent to an OpenTelemetry collector.
 //!
 //! How a span flows: [`Tracer::begin`] decides whether the request is recorded and gives it its place in the trace, the
-//! request goes on with that place as its `traceparent`, and when the answer has passed, [`Started::end`] makes a
+//! request goes on with that place as its `traceparent`, and when the answer has passed, [`StartedSpan::end`] makes a
 //! [`Span`] of it that [`Tracer::record`] puts into a bounded queue. A task takes spans from there in batches, writes
 //! them as OTLP (`otlp`) and posts them (`collector`). Nothing that routes ever waits for any of this: what does not fit
 //! is dropped and counted.
@@ -25,8 +25,8 @@ use crate::metrics::Counter;
 use collector::Collector;
 use export::Exporter;
 use ids::{DRAWS, Ids};
-use otlp::Resource;
-pub use span::{Routed, Span, Started};
+use otlp::TraceResource;
+pub use span::{Span, SpanAttributes, StartedSpan};
 
 /// Where spans go, and which.
 #[derive(Clone)]
@@ -84,7 +84,7 @@ impl fmt::Debug for OtlpConfig {
 
 /// Why spans cannot be sent.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum TraceStartError {
     /// The address of the collector.
     #[error("the address of the trace collector cannot be used: {problem}")]
     Endpoint {
@@ -119,7 +119,7 @@ pub struct SpanCounts {
 
 /// Every recorded span is exported, dropped or on its way.
 #[derive(Debug, Default)]
-struct Counts {
+struct SpanCounters {
     recorded: Counter,
     exported: Counter,
     dropped: Counter,
@@ -128,38 +128,38 @@ struct Counts {
 /// Records spans and sends them. Cheap to clone.
 #[derive(Clone)]
 pub struct Tracer {
-    shared: Arc<Shared>,
+    shared: Arc<TracerState>,
 }
 
-struct Shared {
+struct TracerState {
     ids: Ids,
     /// Draws below this are recorded.
     threshold: u64,
     queue: mpsc::Sender<Span>,
-    counts: Arc<Counts>,
+    counts: Arc<SpanCounters>,
     stop: CancellationToken,
     exporter: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Tracer {
     /// Starts to send; the collector need not be there yet. Call it within a Tokio runtime.
-    pub fn start(config: OtlpConfig) -> Result<Self, StartError> {
+    pub fn start(config: OtlpConfig) -> Result<Self, TraceStartError> {
         if !(0.0..=1.0).contains(&config.ratio) {
-            return Err(StartError::Ratio(config.ratio));
+            return Err(TraceStartError::Ratio(config.ratio));
         }
         let collector = Collector::new(&config)?;
         let (sender, queue) = mpsc::channel(config.queue.max(1));
-        let (counts, stop) = (Arc::<Counts>::default(), CancellationToken::new());
+        let (counts, stop) = (Arc::<SpanCounters>::default(), CancellationToken::new());
         let exporter = Exporter {
             collector,
-            resource: Resource { service: config.service, instance: uuid::Uuid::new_v4().to_string() },
+            resource: TraceResource { service: config.service, instance: uuid::Uuid::new_v4().to_string() },
             queue,
             counts: counts.clone(),
             batch: config.batch.max(1),
             interval: config.interval,
             stop: stop.clone(),
         };
-        let shared = Shared {
+        let shared = TracerState {
             ids: Ids::new(),
             threshold: (config.ratio * DRAWS as f64) as u64,
             queue: sender,
@@ -174,7 +174,7 @@ impl Tracer {
     ///
     /// `incoming` is what the request came with. Who sent it has decided for the whole trace; a request without any
     /// starts a trace of its own, as often as the configured ratio says.
-    pub fn begin(&self, incoming: Option<TraceContext>) -> Option<Started> {
+    pub fn begin(&self, incoming: Option<TraceContext>) -> Option<StartedSpan> {
         let shared = &self.shared;
         let context = match incoming {
             Some(parent) => parent.is_sampled().then(|| parent.child(shared.ids.span()))?,
@@ -184,7 +184,7 @@ impl Tracer {
             }
         };
         let parent = incoming.map(TraceContext::span_id);
-        Some(Started { context, parent, time: SystemTime::now(), begin: Instant::now() })
+        Some(StartedSpan { context, parent, time: SystemTime::now(), begin: Instant::now() })
     }
 
     /// Puts a span into the queue; when that is full, the span is dropped.

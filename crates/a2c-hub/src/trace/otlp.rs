@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::span::{Routed, Span};
-use crate::metrics::{Kind, Label as _, Outcome};
+use super::span::{Span, SpanAttributes};
+use crate::metrics::{Label as _, RequestKind, RequestOutcome};
 
 /// `SPAN_KIND_SERVER`: the other side of the parent is somebody else's.
 const KIND_SERVER: u8 = 2;
@@ -26,14 +26,14 @@ const MAX_TEXT: usize = 256;
 
 /// Who sends the spans.
 #[derive(Debug)]
-pub(super) struct Resource {
+pub(super) struct TraceResource {
     pub(super) service: String,
     /// Tells the runs of a hub apart.
     pub(super) instance: String,
 }
 
 /// The body of one export.
-pub(super) fn body(resource: &Resource, spans: &[Span]) -> Result<Bytes, serde_json::Error> {
+pub(super) fn body(resource: &TraceResource, spans: &[Span]) -> Result<Bytes, serde_json::Error> {
     let version = env!("CARGO_PKG_VERSION");
     let attributes = vec![
         text("service.name", &resource.service),
@@ -49,23 +49,23 @@ pub(super) fn body(resource: &Resource, spans: &[Span]) -> Result<Bytes, serde_j
 fn wire(span: &Span) -> WireSpan<'_> {
     let routed = &span.routed;
     let remote = if span.parent.is_some() { IS_REMOTE } else { 0 };
-    let failed = (routed.outcome != Outcome::Ok).then(|| routed.outcome.value());
+    let failed = (routed.outcome != RequestOutcome::Ok).then(|| routed.outcome.value());
     WireSpan {
         trace_id: span.context.trace_id().to_string(),
         span_id: span.context.span_id().to_string(),
         parent_span_id: span.parent.map(|parent| parent.to_string()),
         flags: u32::from(span.context.flags()) | HAS_IS_REMOTE | remote,
         // Names are for grouping: what members make up is in an attribute.
-        name: format!("client:{}", Kind::of(&routed.event).value()),
+        name: format!("client:{}", RequestKind::of(&routed.event).value()),
         kind: KIND_SERVER,
         start_time_unix_nano: nanos(span.start),
         end_time_unix_nano: nanos(span.end),
         attributes: attributes(routed),
-        status: failed.map(|message| Status { code: STATUS_ERROR, message }),
+        status: failed.map(|message| SpanStatus { code: STATUS_ERROR, message }),
     }
 }
 
-fn attributes(routed: &Routed) -> Vec<Attribute<'_>> {
+fn attributes(routed: &SpanAttributes) -> Vec<Attribute<'_>> {
     let mut attributes = vec![
         text("a2c.event", &routed.event),
         text("a2c.office", &routed.office),
@@ -77,7 +77,7 @@ fn attributes(routed: &Routed) -> Vec<Attribute<'_>> {
     attributes.extend(routed.tool.as_deref().map(|tool| text("a2c.tool", tool)));
     attributes.extend(routed.answer_bytes.map(|size| number("a2c.answer.size", size)));
     attributes.extend(routed.code.map(|code| number("a2c.code", code.number())));
-    if routed.outcome != Outcome::Ok {
+    if routed.outcome != RequestOutcome::Ok {
         attributes.push(text("error.type", routed.outcome.value()));
     }
     attributes
@@ -139,11 +139,11 @@ struct WireSpan<'a> {
     end_time_unix_nano: String,
     attributes: Vec<Attribute<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<Status>,
+    status: Option<SpanStatus>,
 }
 
 #[derive(Serialize)]
-struct Status {
+struct SpanStatus {
     code: u8,
     message: &'static str,
 }

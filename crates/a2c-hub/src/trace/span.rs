@@ -6,25 +6,25 @@ use std::time::{Instant, SystemTime};
 use a2c_protocol::ErrorCode;
 use a2c_protocol::trace::{SpanId, TraceContext};
 
-use crate::metrics::Outcome;
+use crate::metrics::RequestOutcome;
 
 /// A span that has begun: what the Computer gets to see of it, and what is needed to end it.
 #[derive(Debug, Clone, Copy)]
-pub struct Started {
+pub struct StartedSpan {
     pub(super) context: TraceContext,
     pub(super) parent: Option<SpanId>,
     pub(super) time: SystemTime,
     pub(super) begin: Instant,
 }
 
-impl Started {
+impl StartedSpan {
     /// The `traceparent` to pass on.
     pub fn context(&self) -> TraceContext {
         self.context
     }
 
     /// Ends the span now.
-    pub fn end(self, routed: Routed) -> Span {
+    pub fn end(self, routed: SpanAttributes) -> Span {
         // The clock on the wall may be set in between.
         let end = self.time + self.begin.elapsed();
         Span { context: self.context, parent: self.parent, start: self.time, end, routed }
@@ -34,7 +34,7 @@ impl Started {
 /// What is told about a routed request. Arguments and answers are not: what is in them is between the Agent and the
 /// Computer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Routed {
+pub struct SpanAttributes {
     /// The event, such as `client:tool_call`.
     pub event: Arc<str>,
     /// In which office.
@@ -46,7 +46,7 @@ pub struct Routed {
     /// For which tool.
     pub tool: Option<Arc<str>>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
     /// The code of the error that the hub answered with.
     pub code: Option<ErrorCode>,
     /// The size of the request, attachments included.
@@ -62,5 +62,5 @@ pub struct Span {
     pub(super) parent: Option<SpanId>,
     pub(super) start: SystemTime,
     pub(super) end: SystemTime,
-    pub(super) routed: Routed,
+    pub(super) routed: SpanAttributes,
 }

@@ -12,25 +12,25 @@ mod packet;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use a2c_engineio::{CloseReason, Handler, Outgoing, Socket, Text};
+use a2c_engineio::{CloseReason, Handler, OutgoingMessage, Socket, Text};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
-use a2c_socketio_frame::{Frame, Kind};
+use a2c_socketio_frame::{Frame, PacketKind};
 use axum::http::request::Parts;
 use bytes::Bytes;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{self, Authenticate};
-use crate::ledger::Who;
-use crate::limits::Limits;
-use crate::limits::guests::Guests;
-use crate::metrics::{Limit, Refusal};
+use crate::limits::HubLimits;
+use crate::limits::address_limits::AddressLimits;
+use crate::metrics::{LimitKind, RefusalReason};
 use crate::office::ConnId;
 use crate::switchboard::{Member, Switchboard};
-use connection::{Connection, Partial, TooMuch};
+use crate::telemetry::ClientIdentity;
+use connection::{Connection, PartialPacket, RateExceeded};
 use outbox::Outbox;
-pub(crate) use packet::Packet;
+pub(crate) use packet::ReceivedPacket;
 
 /// The longest CONNECT, credentials included, in bytes.
 pub(crate) const MAX_CONNECT: usize = 64 << 10;
@@ -45,27 +45,27 @@ const SMALL: usize = 16 << 10;
 pub(crate) type EngineSocket = Socket<Connection>;
 
 /// Handles what comes in on every connection.
-pub(crate) struct Wire {
+pub(crate) struct SocketIoHandler {
     pub(crate) switchboard: Arc<Switchboard>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: HubLimits,
     pub(crate) auth: Arc<dyn Authenticate>,
-    pub(crate) guests: Arc<Guests>,
+    pub(crate) address_limits: Arc<AddressLimits>,
     /// Cancelled when the hub goes away: from then on nobody is let in.
     pub(crate) stop: CancellationToken,
 }
 
-impl Handler for Wire {
+impl Handler for SocketIoHandler {
     type Data = Connection;
 
     fn opened(&self, request: &Parts) -> Connection {
-        Connection::new(request, self.switchboard.ledger.clone())
+        Connection::new(request, self.switchboard.telemetry.clone())
     }
 
     fn closed(&self, socket: &Arc<EngineSocket>, reason: CloseReason) {
-        let ledger = &self.switchboard.ledger;
+        let telemetry = &self.switchboard.telemetry;
         match reason {
-            CloseReason::Slow => ledger.metrics.slow_members.inc(),
-            CloseReason::TooLarge => ledger.limit(Limit::Payload),
+            CloseReason::Slow => telemetry.metrics.slow_members.inc(),
+            CloseReason::TooLarge => telemetry.count_limit(LimitKind::Payload),
             _ => {}
         }
         if matches!(reason, CloseReason::Slow | CloseReason::TooLarge | CloseReason::Excessive) {
@@ -77,7 +77,7 @@ impl Handler for Wire {
     }
 
     fn text(&self, socket: &Arc<EngineSocket>, text: Text) {
-        self.switchboard.ledger.metrics.received_bytes.add(text.len() as u64);
+        self.switchboard.telemetry.metrics.received_bytes.add(text.len() as u64);
         let gathering = socket.data.state().partial.is_some();
         if gathering {
             return protocol_error(socket, "text where an attachment was due");
@@ -89,25 +89,25 @@ impl Handler for Wire {
         if frame.attachments > 0 {
             return self.announced(socket, &text, &frame);
         }
-        self.dispatch(socket, Packet { text: &text, frame, attachments: Vec::new() });
+        self.dispatch(socket, ReceivedPacket { text: &text, frame, attachments: Vec::new() });
     }
 
     fn binary(&self, socket: &Arc<EngineSocket>, data: Bytes) {
-        self.switchboard.ledger.metrics.received_bytes.add(data.len() as u64);
+        self.switchboard.telemetry.metrics.received_bytes.add(data.len() as u64);
         let mut state = socket.data.state();
         match &mut state.partial {
             None => {
                 drop(state);
                 return protocol_error(socket, "an attachment that nothing announced");
             }
-            Some(Partial::Skipping { remaining }) => {
+            Some(PartialPacket::Skipping { remaining }) => {
                 *remaining -= 1;
                 if *remaining == 0 {
                     state.partial = None;
                 }
                 return;
             }
-            Some(Partial::Gathering { expected, received, bytes, .. }) => {
+            Some(PartialPacket::Gathering { expected, received, bytes, .. }) => {
                 *bytes += data.len();
                 if *bytes > self.limits.hard_max() {
                     drop(state);
@@ -124,14 +124,14 @@ impl Handler for Wire {
         let gathered = state.partial.take();
         drop(state);
         socket.gather(0);
-        let Some(Partial::Gathering { text, received, .. }) = gathered else { return };
+        let Some(PartialPacket::Gathering { text, received, .. }) = gathered else { return };
         if let Ok(frame) = Frame::parse(&text) {
-            self.dispatch(socket, Packet { text: &text, frame, attachments: received });
+            self.dispatch(socket, ReceivedPacket { text: &text, frame, attachments: received });
         }
     }
 }
 
-impl Wire {
+impl SocketIoHandler {
     /// A packet whose attachments are still to come.
     fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &Frame<'_>) {
         let (expected, limit) = (frame.attachments, self.limits.max_attachments);
@@ -142,26 +142,26 @@ impl Wire {
             let (text, received) = (text.clone(), Vec::new());
             let bytes = text.len();
             socket.gather(bytes);
-            socket.data.state().partial = Some(Partial::Gathering { text, expected, received, bytes });
+            socket.data.state().partial = Some(PartialPacket::Gathering { text, expected, received, bytes });
             return;
         }
         if expected > limit.saturating_mul(PASSED_OVER) {
             return socket.close(CloseReason::Excessive);
         }
-        socket.data.state().partial = Some(Partial::Skipping { remaining: expected });
-        self.offended(socket, conn, Limit::Attachments);
+        socket.data.state().partial = Some(PartialPacket::Skipping { remaining: expected });
+        self.limit_reached(socket, conn, LimitKind::Attachments);
         let message = format!("{expected} attachments are over the limit of {limit}");
         let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
         self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
     }
 
-    fn dispatch(&self, socket: &Arc<EngineSocket>, packet: Packet<'_>) {
+    fn dispatch(&self, socket: &Arc<EngineSocket>, packet: ReceivedPacket<'_>) {
         let frame = &packet.frame;
         if frame.namespace != NAMESPACE {
-            if socket.data.request(&self.limits) == Err(TooMuch::Abuse) {
+            if socket.data.request(&self.limits) == Err(RateExceeded::Abuse) {
                 return socket.close(CloseReason::Excessive);
             }
-            if frame.kind == Kind::Connect {
+            if frame.kind == PacketKind::Connect {
                 let brief = &frame.namespace[..frame.namespace.floor_char_boundary(MAX_NAME)];
                 connect_error(socket, brief, "Invalid namespace");
             }
@@ -169,37 +169,37 @@ impl Wire {
         }
         let member = socket.data.member.get().copied();
         match (frame.kind, member) {
-            (Kind::Connect, None) => self.connect(frame.body, socket),
+            (PacketKind::Connect, None) => self.connect(frame.body, socket),
             // A second CONNECT of a connected client says nothing new.
-            (Kind::Connect, Some(_)) => {}
-            (Kind::Disconnect, _) => socket.close(CloseReason::Left),
-            (Kind::Event, Some(conn)) => match socket.data.request(&self.limits) {
+            (PacketKind::Connect, Some(_)) => {}
+            (PacketKind::Disconnect, _) => socket.close(CloseReason::Left),
+            (PacketKind::Event, Some(conn)) => match socket.data.request(&self.limits) {
                 Ok(()) => self.switchboard.event(conn, socket, packet),
-                Err(TooMuch::Wait(wait)) => {
-                    self.offended(socket, conn, Limit::RequestsPerSecond);
+                Err(RateExceeded::Wait(wait)) => {
+                    self.limit_reached(socket, conn, LimitKind::RequestsPerSecond);
                     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
                     let message = format!("too many requests: wait {seconds} s");
                     let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds);
                     self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
                 }
-                Err(TooMuch::Abuse) => socket.close(CloseReason::Excessive),
+                Err(RateExceeded::Abuse) => socket.close(CloseReason::Excessive),
             },
-            (Kind::Ack, Some(conn)) => {
+            (PacketKind::Ack, Some(conn)) => {
                 let was_awaited = self.switchboard.ack(conn, packet);
                 // Answers that nobody asked for are requests in disguise.
-                if !was_awaited && socket.data.request(&self.limits) == Err(TooMuch::Abuse) {
+                if !was_awaited && socket.data.request(&self.limits) == Err(RateExceeded::Abuse) {
                     socket.close(CloseReason::Excessive);
                 }
             }
-            (Kind::ConnectError, _) => protocol_error(socket, "CONNECT_ERROR from a client"),
-            (Kind::Event | Kind::Ack, None) => protocol_error(socket, "a packet before CONNECT"),
+            (PacketKind::ConnectError, _) => protocol_error(socket, "CONNECT_ERROR from a client"),
+            (PacketKind::Event | PacketKind::Ack, None) => protocol_error(socket, "a packet before CONNECT"),
         }
     }
 
     /// A member met a limit.
-    fn offended(&self, socket: &EngineSocket, conn: ConnId, limit: Limit) {
-        self.switchboard.ledger.limit(limit);
-        self.switchboard.offended(socket, conn, limit);
+    fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
+        self.switchboard.telemetry.count_limit(limit);
+        self.switchboard.limit_reached(socket, conn, limit);
     }
 
     /// Admits a client: from the moment it reads our CONNECT, everything it sends finds its handler, because the
@@ -217,23 +217,23 @@ impl Wire {
         let address = connection.peer.address;
         // Guesses are all written down, there are only so many of them; of anything else, one in a while.
         let refuse = |refusal, is_guess: bool, why: &str, told: &str| {
-            if is_guess || self.guests.is_news(address.ip(), now) {
+            if is_guess || self.address_limits.should_log(address.ip(), now) {
                 tracing::warn!(%address, why, "a client was refused");
-                self.switchboard.ledger.refused(address, refusal, why);
+                self.switchboard.telemetry.refused(address, refusal, why);
             } else {
-                self.switchboard.ledger.turned_away(refusal);
+                self.switchboard.telemetry.count_refusal(refusal);
             }
             connect_error(socket, NAMESPACE, told);
         };
-        if self.switchboard.is_ending() {
+        if self.switchboard.is_shutting_down() {
             // Not refused, which many clients take for the last word: one whose connection ends comes again.
             return socket.close(CloseReason::Dismissed);
         }
-        if let Some(wait) = self.guests.locked_out(address.ip(), now) {
+        if let Some(wait) = self.address_limits.locked_out(address.ip(), now) {
             connection.state().is_refused = true;
-            self.switchboard.ledger.limit(Limit::FailedConnects);
+            self.switchboard.telemetry.count_limit(LimitKind::FailedConnects);
             let told = format!("429 too many wrong credentials from this address: wait {} s", wait.as_secs() + 1);
-            return refuse(Refusal::Limit, false, "too many wrong credentials from this address", &told);
+            return refuse(RefusalReason::Limit, false, "too many wrong credentials from this address", &told);
         }
         let claim = auth::Claim {
             headers: &headers,
@@ -242,21 +242,21 @@ impl Wire {
             address: address.ip(),
             now: SystemTime::now(),
         };
-        let pass = match self.auth.authenticate(&claim) {
-            Ok(pass) => pass,
+        let grant = match self.auth.authenticate(&claim) {
+            Ok(grant) => grant,
             Err(refused) => {
                 if refused.is_guess() {
-                    self.guests.failed(address.ip(), now);
+                    self.address_limits.failed(address.ip(), now);
                 }
                 connection.state().is_refused = true;
-                return refuse(Refusal::Auth, refused.is_guess(), &refused.to_string(), "401");
+                return refuse(RefusalReason::Auth, refused.is_guess(), &refused.to_string(), "401");
             }
         };
         let role = match role_of(auth) {
-            Ok(Some(role)) if !pass.permits_role(role) => {
+            Ok(Some(role)) if !grant.permits_role(role) => {
                 connection.state().is_refused = true;
                 let told = format!("403 this credential does not permit the role {role}");
-                return refuse(Refusal::Auth, false, &told, &told);
+                return refuse(RefusalReason::Auth, false, &told, &told);
             }
             Ok(role) => role,
             Err(reason) => {
@@ -268,15 +268,15 @@ impl Wire {
         // Not the Engine.IO id: that one is what a polling client proves itself with, and members see this one.
         let sid = uuid::Uuid::new_v4().simple().to_string();
         let welcome = serde_json::json!({ "sid": sid }).to_string();
-        let who = Who { sid: sid.into(), subject: pass.subject().into(), address };
+        let identity = ClientIdentity { sid: sid.into(), subject: grant.subject().into(), address };
         let (version, since) = (connection.version, now);
-        let conn = self.switchboard.admit(Member { who, pass, role, version, outbox: outbox.clone(), since });
+        let conn = self.switchboard.admit(Member { identity, grant, role, version, outbox: outbox.clone(), since });
         if connection.member.set(conn).is_err() {
             self.switchboard.disconnected(conn, "connected twice");
             return;
         }
         socket.admit(self.limits.hard_max());
-        outbox.send(encode(Kind::Connect, NAMESPACE, &welcome));
+        outbox.send(encode(PacketKind::Connect, NAMESPACE, &welcome));
         // The connection may have ended while it was admitted; then nobody else will remove the member.
         if socket.is_closed() {
             self.switchboard.disconnected(conn, "gone while connecting");
@@ -291,7 +291,7 @@ impl Wire {
 const UNKNOWN_ROLE: &str = "unknown role: use agent or computer";
 
 #[derive(Deserialize)]
-struct Claim {
+struct RoleClaim {
     role: Option<serde_json::Value>,
 }
 
@@ -303,7 +303,7 @@ fn role_of(auth: &str) -> Result<Option<Role>, String> {
     if !auth.starts_with('{') {
         return Err("auth is not a JSON object".into());
     }
-    let claim: Claim = serde_json::from_str(auth).map_err(|_| "auth is not a JSON object".to_owned())?;
+    let claim: RoleClaim = serde_json::from_str(auth).map_err(|_| "auth is not a JSON object".to_owned())?;
     match claim.role {
         None | Some(serde_json::Value::Null) => Ok(None),
         // As text only: serde would also take {"agent": null} for a variant.
@@ -314,13 +314,13 @@ fn role_of(auth: &str) -> Result<Option<Role>, String> {
     }
 }
 
-fn encode(kind: Kind, namespace: &str, body: &str) -> Outgoing {
-    Outgoing::text(Frame { kind, attachments: 0, namespace, id: None, body }.encode())
+fn encode(kind: PacketKind, namespace: &str, body: &str) -> OutgoingMessage {
+    OutgoingMessage::text(Frame { kind, attachments: 0, namespace, id: None, body }.encode())
 }
 
 fn connect_error(socket: &Arc<EngineSocket>, namespace: &str, message: &str) {
     let body = serde_json::json!({ "message": message }).to_string();
-    Outbox::new(socket).send(encode(Kind::ConnectError, namespace, &body));
+    Outbox::new(socket).send(encode(PacketKind::ConnectError, namespace, &body));
 }
 
 fn protocol_error(socket: &EngineSocket, reason: &str) {

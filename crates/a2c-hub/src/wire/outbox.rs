@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use a2c_engineio::{CloseReason, Full, Outgoing};
+use a2c_engineio::{CloseReason, OutgoingMessage, QueueFull};
 use a2c_protocol::NAMESPACE;
-use a2c_socketio_frame::Kind;
+use a2c_socketio_frame::PacketKind;
 use bytes::Bytes;
 
 use super::EngineSocket;
@@ -19,19 +19,19 @@ impl Outbox {
     }
 
     /// Queues a packet unless the member reads too slowly; a connection that is gone takes everything in silence.
-    pub(crate) fn try_send(&self, packet: Outgoing) -> Result<(), Full> {
+    pub(crate) fn try_send(&self, packet: OutgoingMessage) -> Result<(), QueueFull> {
         self.count(&packet);
         self.0.try_send(packet)
     }
 
     /// Queues a packet that must not be lost: without room, the member is disconnected, so that it knows.
-    pub(crate) fn send(&self, packet: Outgoing) {
+    pub(crate) fn send(&self, packet: OutgoingMessage) {
         self.count(&packet);
         self.0.send(packet);
     }
 
     /// Queues an answer; whoever gave it is read on when the member has taken it in.
-    pub(crate) fn answer(&self, packet: Outgoing) {
+    pub(crate) fn answer(&self, packet: OutgoingMessage) {
         self.count(&packet);
         self.0.send_and_wait(packet);
     }
@@ -43,7 +43,7 @@ impl Outbox {
 
     /// Ends the connection for good: a client that is told so does not come back by itself.
     pub(crate) fn dismiss(&self) {
-        self.send(super::encode(Kind::Disconnect, NAMESPACE, ""));
+        self.send(super::encode(PacketKind::Disconnect, NAMESPACE, ""));
         self.close();
     }
 
@@ -52,8 +52,8 @@ impl Outbox {
         self.0.close(CloseReason::Dismissed);
     }
 
-    fn count(&self, packet: &Outgoing) {
+    fn count(&self, packet: &OutgoingMessage) {
         let bytes = packet.head.len() + packet.body.len() + packet.attachments.iter().map(Bytes::len).sum::<usize>();
-        self.0.data.ledger.metrics.sent_bytes.add(bytes as u64);
+        self.0.data.telemetry.metrics.sent_bytes.add(bytes as u64);
     }
 }

@@ -5,13 +5,13 @@ use a2c_socketio_frame::Frame;
 use bytes::Bytes;
 
 /// A packet and what it carries. Parts of it are passed on as slices of the text it came as.
-pub(crate) struct Packet<'a> {
+pub(crate) struct ReceivedPacket<'a> {
     pub(crate) text: &'a Text,
     pub(crate) frame: Frame<'a>,
     pub(crate) attachments: Vec<Bytes>,
 }
 
-impl Packet<'_> {
+impl ReceivedPacket<'_> {
     /// How large it is, attachments included.
     pub(crate) fn size(&self) -> usize {
         self.frame.body.len() + self.attachments.iter().map(Bytes::len).sum::<usize>()

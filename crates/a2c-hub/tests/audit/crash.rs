@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
-use a2c_hub::audit::{Decision, Event, Record};
+use a2c_hub::audit::{AuditEvent, Decision, Record};
 
 use crate::{Place, gist, parsed};
 
@@ -54,7 +54,8 @@ fn a_killed_hub_leaves_a_log_that_goes_on() {
     const ROLE: &str = "A2C_TEST_AUDIT_VICTIM";
     if let Some(path) = std::env::var_os(ROLE) {
         let log = a2c_hub::AuditLog::open(&a2c_hub::AuditConfig::at(path)).unwrap();
-        let call = Record { decision: Some(Decision::Answered), tool: Some("echo".into()), ..Record::of(Event::Call) };
+        let call =
+            Record { decision: Some(Decision::Answered), tool: Some("echo".into()), ..Record::of(AuditEvent::Call) };
         // It does not go on for ever, should nobody kill it.
         for _ in 0..1000 {
             (0..500).for_each(|_| log.record(call.clone()));

@@ -1,7 +1,7 @@
 //! A disk that takes nothing: `/dev/full` answers every write with "no space left".
 #![cfg(target_os = "linux")]
 
-use a2c_hub::audit::{Arguments, AuditConfig, AuditLog, Event, Record};
+use a2c_hub::audit::{Arguments, AuditConfig, AuditEvent, AuditLog, Record};
 
 use crate::{Place, gist, joined, parsed};
 
@@ -60,7 +60,7 @@ fn what_does_not_fit_is_counted_and_told_where_it_is_missing() {
 fn what_waits_is_bounded_in_bytes_too() {
     let place = Place::new();
     let log = full(&place, usize::MAX);
-    let large = Record { arguments: Some(Arguments::of(&"1".repeat(64 << 10))), ..Record::of(Event::Call) };
+    let large = Record { arguments: Some(Arguments::of(&"1".repeat(64 << 10))), ..Record::of(AuditEvent::Call) };
     (0..1000).for_each(|_| log.record(large.clone()));
     assert!(log.lost() > 400, "{}", log.lost());
 }

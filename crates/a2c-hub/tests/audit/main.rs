@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use a2c_hub::audit::{AuditConfig, AuditLog, Event, Expected, Record, Verified, VerifyError, verify};
+use a2c_hub::audit::{AuditConfig, AuditEvent, AuditLog, ExpectedHashes, Record, Verified, VerifyError, verify};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -60,16 +60,16 @@ impl Place {
     }
 
     fn verify(&self) -> Result<Verified, VerifyError> {
-        verify_file(&self.path(), &Expected::default())
+        verify_file(&self.path(), &ExpectedHashes::default())
     }
 }
 
-fn verify_file(path: &Path, expected: &Expected) -> Result<Verified, VerifyError> {
+fn verify_file(path: &Path, expected: &ExpectedHashes) -> Result<Verified, VerifyError> {
     verify(BufReader::new(File::open(path).expect("the log is there")), expected)
 }
 
 fn joined(office: &str) -> Record {
-    Record { office: Some(office.into()), ..Record::of(Event::Joined) }
+    Record { office: Some(office.into()), ..Record::of(AuditEvent::Joined) }
 }
 
 fn parsed(lines: &[String]) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! A log that goes on in another file.
 
-use a2c_hub::audit::{AuditConfig, AuditLog, Break, Expected, ReopenError, VerifyError};
+use a2c_hub::audit::{AuditConfig, AuditLog, Break, ExpectedHashes, ReopenError, VerifyError};
 
 use crate::{Place, gist, joined, parsed, verify_file};
 
@@ -17,16 +17,16 @@ fn a_new_file_follows_the_old_one() {
     log.record(joined("d"));
     log.close();
 
-    let first = verify_file(&old, &Expected::default()).unwrap();
+    let first = verify_file(&old, &ExpectedHashes::default()).unwrap();
     assert_eq!(first.records, 3, "what was recorded before goes to the old file");
     assert_eq!(gist(&place.lines()), ["rotated", "d"]);
     assert_eq!(parsed(&place.lines())[0]["seq"], 4);
-    let follows = Expected { follows: Some(first.last_hash), ..Expected::default() };
+    let follows = ExpectedHashes { follows: Some(first.last_hash), ..ExpectedHashes::default() };
     assert_eq!(verify_file(&place.path(), &follows).unwrap().records, 2);
     let alone = place.verify().unwrap();
     assert_eq!(alone.follows, first.last_hash);
 
-    let other = Expected { follows: Some(alone.last_hash), ..Expected::default() };
+    let other = ExpectedHashes { follows: Some(alone.last_hash), ..ExpectedHashes::default() };
     let error = verify_file(&place.path(), &other).unwrap_err();
     assert!(matches!(error, VerifyError::Broken { line: 1, how: Break::OtherFile { .. } }), "{error}");
 
@@ -72,7 +72,7 @@ fn a_file_with_something_in_it_is_not_continued() {
     assert!(matches!(error, ReopenError::NotEmpty { .. }), "{error}");
     log.record(joined("b"));
     log.flush().unwrap();
-    assert_eq!(verify_file(&old, &Expected::default()).unwrap().records, 2, "it goes on in the old file");
+    assert_eq!(verify_file(&old, &ExpectedHashes::default()).unwrap().records, 2, "it goes on in the old file");
 
     std::fs::remove_file(place.path()).unwrap();
     let taken = AuditLog::open(&AuditConfig::at(place.path())).unwrap();

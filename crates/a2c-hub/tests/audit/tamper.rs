@@ -1,6 +1,6 @@
 //! What a change to the file looks like, and which changes cannot be seen in the file alone.
 
-use a2c_hub::audit::{Break, Expected, VerifyError, verify};
+use a2c_hub::audit::{Break, ExpectedHashes, VerifyError, verify};
 
 use crate::{Place, verify_file};
 
@@ -67,7 +67,7 @@ fn every_single_changed_byte_is_found() {
     for at in 0..good.len() - 1 {
         let mut bytes = good.clone();
         bytes[at] ^= 1;
-        let seen = verify(&*bytes, &Expected::default());
+        let seen = verify(&*bytes, &ExpectedHashes::default());
         assert!(matches!(seen, Err(VerifyError::Broken { .. })), "byte {at}: {seen:?}");
     }
 }
@@ -75,7 +75,7 @@ fn every_single_changed_byte_is_found() {
 #[test]
 fn a_cut_end_needs_a_hash_that_was_noted_elsewhere() {
     let place = Place::with(&["a", "b", "c"]);
-    let noted = Expected { holds: Some(place.verify().unwrap().last_hash), ..Expected::default() };
+    let noted = ExpectedHashes { holds: Some(place.verify().unwrap().last_hash), ..ExpectedHashes::default() };
     place.add(&["d"]);
     assert_eq!(verify_file(&place.path(), &noted).unwrap().records, 4, "a log that has grown still holds it");
     let lines = place.lines();
@@ -91,11 +91,11 @@ fn a_cut_end_needs_a_hash_that_was_noted_elsewhere() {
 #[test]
 fn a_cut_beginning_looks_like_a_file_that_follows_another() {
     let place = Place::with(&["a", "b", "c"]);
-    let first = verify(format!("{}\n", place.lines()[0]).as_bytes(), &Expected::default()).unwrap();
+    let first = verify(format!("{}\n", place.lines()[0]).as_bytes(), &ExpectedHashes::default()).unwrap();
     let rest = place.lines()[1..].join("\n") + "\n";
-    let seen = verify(rest.as_bytes(), &Expected::default()).unwrap();
+    let seen = verify(rest.as_bytes(), &ExpectedHashes::default()).unwrap();
     assert_eq!((seen.records, seen.follows), (2, first.last_hash), "it says what it follows");
-    let whole = Expected { follows: Some(a2c_hub::audit::Hash::ZERO), ..Expected::default() };
+    let whole = ExpectedHashes { follows: Some(a2c_hub::audit::Hash::ZERO), ..ExpectedHashes::default() };
     let error = verify(rest.as_bytes(), &whole).unwrap_err();
     assert!(matches!(error, VerifyError::Broken { line: 1, how: Break::OtherFile { .. } }), "{error}");
 }
@@ -104,6 +104,6 @@ fn a_cut_beginning_looks_like_a_file_that_follows_another() {
 fn a_log_without_end_of_line_takes_no_memory() {
     use std::io::{BufReader, Read as _};
     let endless = BufReader::new(std::io::repeat(b'x').take(64 << 20));
-    let seen = verify(endless, &Expected::default()).unwrap();
+    let seen = verify(endless, &ExpectedHashes::default()).unwrap();
     assert_eq!((seen.records, seen.unfinished_bytes), (0, 64 << 20));
 }

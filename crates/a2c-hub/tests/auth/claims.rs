@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2c_hub::auth::{Jwt, Pass, Refused};
+use a2c_hub::auth::{AuthRefusal, Grant, Jwt};
 use a2c_protocol::Role;
 use serde_json::{Value, json};
 
@@ -14,16 +14,16 @@ fn with(mut claims: Value) -> Value {
     claims
 }
 
-fn pass(claims: &Value) -> Pass {
+fn grant(claims: &Value) -> Grant {
     shown(&jwt(), &hs256(&with(claims.clone()))).unwrap_or_else(|refused| panic!("{claims}: {refused}"))
 }
 
 #[test]
 fn a_claim_that_is_missing_limits_nothing() {
-    let pass = pass(&json!({"unknown": {"to": ["us"]}}));
-    assert!(pass.permits_role(Role::Agent) && pass.permits_role(Role::Computer));
-    assert!(pass.permits_office("any") && pass.permits_name("any"));
-    assert_eq!(pass.subject(), "unnamed");
+    let grant = grant(&json!({"unknown": {"to": ["us"]}}));
+    assert!(grant.permits_role(Role::Agent) && grant.permits_role(Role::Computer));
+    assert!(grant.permits_office("any") && grant.permits_name("any"));
+    assert_eq!(grant.subject(), "unnamed");
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn roles_are_a_word_or_a_list() {
         (json!("agent computer"), false, false),
         (json!("*"), false, false),
     ] {
-        let pass = pass(&json!({"roles": roles}));
-        let permitted = (pass.permits_role(Role::Agent), pass.permits_role(Role::Computer));
+        let grant = grant(&json!({"roles": roles}));
+        let permitted = (grant.permits_role(Role::Agent), grant.permits_role(Role::Computer));
         assert_eq!(permitted, (agent, computer), "{roles}");
     }
 }
@@ -57,7 +57,7 @@ fn offices_and_names_are_patterns() {
         (json!([]), &[], &["", "a", "*"]),
         (json!(""), &[""], &["a"]),
     ] {
-        let (office, name) = (pass(&json!({"offices": patterns})), pass(&json!({"name": patterns})));
+        let (office, name) = (grant(&json!({"offices": patterns})), grant(&json!({"name": patterns})));
         for text in fits {
             assert!(office.permits_office(text) && name.permits_name(text), "{patterns} {text:?}");
         }
@@ -90,11 +90,11 @@ fn a_claim_of_the_wrong_kind_is_no_permission() {
         json!({"sub": 7}),
     ] {
         let refused = shown(&jwt(), &hs256(&with(claims.clone())));
-        assert!(matches!(refused, Err(Refused::Malformed { .. })), "{claims}: {refused:?}");
+        assert!(matches!(refused, Err(AuthRefusal::Malformed { .. })), "{claims}: {refused:?}");
     }
     for exp in [json!(null), json!("never"), json!(-1), json!(1e300), json!([NOW])] {
         let refused = shown(&jwt().allow_no_expiry(), &hs256(&json!({"exp": exp})));
-        assert!(matches!(refused, Err(Refused::Malformed { .. })), "{exp}: {refused:?}");
+        assert!(matches!(refused, Err(AuthRefusal::Malformed { .. })), "{exp}: {refused:?}");
     }
     for claims in [json!([]), json!("x"), json!(null)] {
         assert!(shown(&jwt().allow_no_expiry(), &hs256(&claims)).is_err(), "{claims}");
@@ -103,9 +103,9 @@ fn a_claim_of_the_wrong_kind_is_no_permission() {
 
 #[test]
 fn the_subject_is_fit_for_a_log() {
-    assert_eq!(pass(&json!({"sub": "alice"})).subject(), "alice");
-    assert_eq!(pass(&json!({"sub": "al\r\nice\u{1b}[2J"})).subject(), "alice[2J");
-    assert!(pass(&json!({"sub": "x".repeat(5000)})).subject().len() < 200);
+    assert_eq!(grant(&json!({"sub": "alice"})).subject(), "alice");
+    assert_eq!(grant(&json!({"sub": "al\r\nice\u{1b}[2J"})).subject(), "alice[2J");
+    assert!(grant(&json!({"sub": "x".repeat(5000)})).subject().len() < 200);
 }
 
 #[test]
@@ -116,23 +116,23 @@ fn a_token_has_its_time() {
     for (jwt, claims, after, expected) in [
         (jwt(), json!({"exp": NOW + 10}), 0, Ok(Some(NOW + 10))),
         (jwt(), json!({"exp": NOW + 10}), 9, Ok(Some(NOW + 10))),
-        (jwt(), json!({"exp": NOW + 10}), 10, Err(Refused::Expired)),
-        (jwt(), json!({"exp": 0}), 0, Err(Refused::Expired)),
-        (jwt(), json!({"exp": (NOW as f64) + 0.5}), 1, Err(Refused::Expired)),
+        (jwt(), json!({"exp": NOW + 10}), 10, Err(AuthRefusal::Expired)),
+        (jwt(), json!({"exp": 0}), 0, Err(AuthRefusal::Expired)),
+        (jwt(), json!({"exp": (NOW as f64) + 0.5}), 1, Err(AuthRefusal::Expired)),
         (within(5 * second), json!({"exp": NOW + 10}), 14, Ok(Some(NOW + 15))),
-        (within(5 * second), json!({"exp": NOW + 10}), 15, Err(Refused::Expired)),
+        (within(5 * second), json!({"exp": NOW + 10}), 15, Err(AuthRefusal::Expired)),
         (within(Duration::MAX), json!({"exp": NOW, "nbf": NOW + 1}), 99, Ok(None)),
-        (jwt(), json!({"exp": NOW + 99, "nbf": NOW + 10}), 9, Err(Refused::NotYetValid)),
+        (jwt(), json!({"exp": NOW + 99, "nbf": NOW + 10}), 9, Err(AuthRefusal::NotYetValid)),
         (jwt(), json!({"exp": NOW + 99, "nbf": NOW + 10}), 10, Ok(Some(NOW + 99))),
-        (within(5 * second), json!({"exp": NOW + 99, "nbf": NOW + 10}), 4, Err(Refused::NotYetValid)),
+        (within(5 * second), json!({"exp": NOW + 99, "nbf": NOW + 10}), 4, Err(AuthRefusal::NotYetValid)),
         (within(5 * second), json!({"exp": NOW + 99, "nbf": NOW + 10}), 5, Ok(Some(NOW + 104))),
         // `iat` says when it was made, not when it begins.
         (jwt(), json!({"exp": NOW + 99, "iat": NOW + 50}), 0, Ok(Some(NOW + 99))),
-        (jwt(), json!({}), 0, Err(Refused::MissingClaim { claim: "exp" })),
+        (jwt(), json!({}), 0, Err(AuthRefusal::MissingClaim { claim: "exp" })),
         (jwt().allow_no_expiry(), json!({}), 0, Ok(None)),
-        (jwt().allow_no_expiry(), json!({"exp": NOW}), 0, Err(Refused::Expired)),
+        (jwt().allow_no_expiry(), json!({"exp": NOW}), 0, Err(AuthRefusal::Expired)),
     ] {
-        let end = shown_at(&jwt, &hs256(&claims), after).map(|pass| pass.expires_at());
+        let end = shown_at(&jwt, &hs256(&claims), after).map(|grant| grant.expires_at());
         assert_eq!(end, expected.map(|end| end.map(moment)), "{claims} after {after} s");
     }
 }
@@ -140,22 +140,22 @@ fn a_token_has_its_time() {
 #[test]
 fn a_token_for_others_is_refused() {
     let (ours, theirs) = (|| jwt().issuer("login"), || jwt().audience("a2c"));
-    let missing = |claim| Err(Refused::MissingClaim { claim });
-    let table: [(Jwt, Value, Result<(), Refused>); 14] = [
+    let missing = |claim| Err(AuthRefusal::MissingClaim { claim });
+    let table: [(Jwt, Value, Result<(), AuthRefusal>); 14] = [
         (ours(), json!({"iss": "login"}), Ok(())),
-        (ours(), json!({"iss": "login2"}), Err(Refused::Issuer)),
-        (ours(), json!({"iss": ""}), Err(Refused::Issuer)),
+        (ours(), json!({"iss": "login2"}), Err(AuthRefusal::Issuer)),
+        (ours(), json!({"iss": ""}), Err(AuthRefusal::Issuer)),
         (ours(), json!({}), missing("iss")),
         (jwt(), json!({"iss": "whoever"}), Ok(())),
         (theirs(), json!({"aud": "a2c"}), Ok(())),
         (theirs(), json!({"aud": ["mail", "a2c"]}), Ok(())),
-        (theirs(), json!({"aud": "mail"}), Err(Refused::Audience)),
-        (theirs(), json!({"aud": ["mail"]}), Err(Refused::Audience)),
-        (theirs(), json!({"aud": []}), Err(Refused::Audience)),
-        (theirs(), json!({"aud": "a2c*"}), Err(Refused::Audience)),
+        (theirs(), json!({"aud": "mail"}), Err(AuthRefusal::Audience)),
+        (theirs(), json!({"aud": ["mail"]}), Err(AuthRefusal::Audience)),
+        (theirs(), json!({"aud": []}), Err(AuthRefusal::Audience)),
+        (theirs(), json!({"aud": "a2c*"}), Err(AuthRefusal::Audience)),
         (theirs(), json!({}), missing("aud")),
         // Who is not told its own name cannot be the one that is meant.
-        (jwt(), json!({"aud": "a2c"}), Err(Refused::Audience)),
+        (jwt(), json!({"aud": "a2c"}), Err(AuthRefusal::Audience)),
         (ours().audience("a2c"), json!({"iss": "login", "aud": "a2c"}), Ok(())),
     ];
     for (jwt, claims, expected) in table {

@@ -9,7 +9,7 @@ use crate::mint::{NOW, SECRET, hs256, hs256_with, jwt, shown};
 /// Everything that could reach a log about a credential that was shown.
 fn written(authenticate: &dyn Authenticate, credential: &str) -> String {
     match shown(authenticate, credential) {
-        Ok(pass) => format!("{pass:?} {}", pass.subject()),
+        Ok(grant) => format!("{grant:?} {}", grant.subject()),
         Err(refused) => format!("{refused} {refused:?} {}", refused.word()),
     }
 }

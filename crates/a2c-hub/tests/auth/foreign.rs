@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use a2c_hub::auth::{Jwt, JwtKey, Refused, UnusableJwtKey};
+use a2c_hub::auth::{AuthRefusal, Jwt, JwtKey, UnusableJwtKey};
 use a2c_protocol::Role;
 use serde_json::{Value, json};
 
@@ -55,15 +55,15 @@ fn hub_of(make: MakeKey, key: &str) -> Jwt {
 #[test]
 fn each_algorithm_is_verified_with_the_right_key_and_no_other() {
     for (algorithm, make) in ALGORITHMS {
-        let pass = shown(&hub_of(make, text(algorithm, "key")), text(algorithm, "token"));
-        let pass = pass.unwrap_or_else(|refused| panic!("{algorithm}: {refused}"));
-        assert_eq!((pass.subject(), pass.expires_at()), ("alice", Some(moment(NOW + 60))), "{algorithm}");
-        assert!(pass.permits_role(Role::Computer) && !pass.permits_role(Role::Agent), "{algorithm}");
-        assert!(pass.permits_office("lab-7") && !pass.permits_office("board"), "{algorithm}");
-        assert!(pass.permits_name("printer-1") && !pass.permits_name("scanner-1"), "{algorithm}");
+        let grant = shown(&hub_of(make, text(algorithm, "key")), text(algorithm, "token"));
+        let grant = grant.unwrap_or_else(|refused| panic!("{algorithm}: {refused}"));
+        assert_eq!((grant.subject(), grant.expires_at()), ("alice", Some(moment(NOW + 60))), "{algorithm}");
+        assert!(grant.permits_role(Role::Computer) && !grant.permits_role(Role::Agent), "{algorithm}");
+        assert!(grant.permits_office("lab-7") && !grant.permits_office("board"), "{algorithm}");
+        assert!(grant.permits_name("printer-1") && !grant.permits_name("scanner-1"), "{algorithm}");
 
         let refused = shown(&hub_of(make, text(algorithm, "other")), text(algorithm, "token"));
-        assert_eq!(refused, Err(Refused::Signature), "{algorithm}");
+        assert_eq!(refused, Err(AuthRefusal::Signature), "{algorithm}");
     }
 }
 
@@ -72,10 +72,10 @@ fn a_token_of_one_algorithm_is_nothing_to_a_key_of_another() {
     for (algorithm, make) in ALGORITHMS {
         let hub = hub_of(make, text(algorithm, "key"));
         for foreign in ["HS256", "RS256", "EdDSA", "HS512"].into_iter().filter(|foreign| *foreign != algorithm) {
-            assert_eq!(shown(&hub, text(foreign, "token")), Err(Refused::Algorithm), "{foreign} for {algorithm}");
+            assert_eq!(shown(&hub, text(foreign, "token")), Err(AuthRefusal::Algorithm), "{foreign} for {algorithm}");
         }
         let unsigned = shown(&hub, text("none", "token"));
-        assert_eq!(unsigned, Err(Refused::Malformed { what: "its header cannot be read" }), "none for {algorithm}");
+        assert_eq!(unsigned, Err(AuthRefusal::Malformed { what: "its header cannot be read" }), "none for {algorithm}");
     }
 }
 
@@ -85,7 +85,7 @@ fn the_public_rsa_key_is_no_secret() {
     let hub = hub_of(JwtKey::rs256, pem);
     let der: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
     for secret in [pem, pem.trim_end(), &der] {
-        for (alg, expected) in [("HS256", Refused::Algorithm), ("RS256", Refused::Signature)] {
+        for (alg, expected) in [("HS256", AuthRefusal::Algorithm), ("RS256", AuthRefusal::Signature)] {
             let forged = hs256_with(&json!({"alg": alg}), &claims(), secret.as_bytes());
             assert_eq!(shown(&hub, &forged), Err(expected), "{alg}");
         }

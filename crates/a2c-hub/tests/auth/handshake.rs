@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2c_hub::{Hub, HubConfig};
-use a2c_socketio::{Client, ConnectError, Options};
+use a2c_socketio::{Client, Options, SocketConnectError};
 use serde_json::json;
 
 use crate::mint::{hs256, jwt};
@@ -18,7 +18,7 @@ async fn knock(options: Options) -> Result<(), String> {
             client.close().await;
             Ok(())
         }
-        Err(ConnectError::Refused(refusal)) => Err(serde_json::to_string(&refusal.payload).unwrap()),
+        Err(SocketConnectError::Refused(refusal)) => Err(serde_json::to_string(&refusal.payload).unwrap()),
         Err(other) => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use a2c_hub::auth::{Authenticate, Claim, Jwt, JwtKey, Pass, Refused};
+use a2c_hub::auth::{AuthRefusal, Authenticate, Claim, Grant, Jwt, JwtKey};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::HeaderMap;
@@ -43,7 +43,7 @@ pub(crate) fn encode(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// What becomes of a token that is shown some seconds after [`NOW`].
-pub(crate) fn shown_at(authenticate: &dyn Authenticate, token: &str, seconds: u64) -> Result<Pass, Refused> {
+pub(crate) fn shown_at(authenticate: &dyn Authenticate, token: &str, seconds: u64) -> Result<Grant, AuthRefusal> {
     let headers = HeaderMap::new();
     let payload = json!({"token": token}).to_string();
     let claim = Claim {
@@ -56,7 +56,7 @@ pub(crate) fn shown_at(authenticate: &dyn Authenticate, token: &str, seconds: u6
     authenticate.authenticate(&claim)
 }
 
-pub(crate) fn shown(authenticate: &dyn Authenticate, token: &str) -> Result<Pass, Refused> {
+pub(crate) fn shown(authenticate: &dyn Authenticate, token: &str) -> Result<Grant, AuthRefusal> {
     shown_at(authenticate, token, 0)
 }
 

@@ -1,6 +1,6 @@
 //! Nothing is believed that was not signed with a key of the hub, in the way that key is for.
 
-use a2c_hub::auth::{Jwt, JwtKey, Refused};
+use a2c_hub::auth::{AuthRefusal, Jwt, JwtKey};
 use rcgen::{KeyPair, PKCS_ED25519, SigningKey};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn eddsa(pair: &KeyPair) -> String {
 fn a_secret_verifies_what_was_signed_with_it() {
     assert_eq!(shown(&jwt(), &hs256(&claims())).unwrap().subject(), "alice");
     let other = hs256_with(&json!({"alg": "HS256"}), &claims(), b"another secret that is long enough");
-    assert_eq!(shown(&jwt(), &other), Err(Refused::Signature));
+    assert_eq!(shown(&jwt(), &other), Err(AuthRefusal::Signature));
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_public_key_verifies_what_its_private_key_signed() {
     let (right, wrong) = (KeyPair::generate_for(&PKCS_ED25519).unwrap(), KeyPair::generate_for(&PKCS_ED25519).unwrap());
     let jwt = Jwt::new(JwtKey::eddsa(&right.public_key_pem()).unwrap());
     assert_eq!(shown(&jwt, &eddsa(&right)).unwrap().subject(), "alice");
-    assert_eq!(shown(&jwt, &eddsa(&wrong)), Err(Refused::Signature));
+    assert_eq!(shown(&jwt, &eddsa(&wrong)), Err(AuthRefusal::Signature));
 }
 
 #[test]
@@ -37,9 +37,9 @@ fn a_public_key_is_never_a_secret() {
     // Everybody knows the public key, in every one of these forms.
     for secret in [pem.as_bytes(), pem.trim_end().as_bytes(), pair.public_key_raw()] {
         let forged = hs256_with(&json!({"alg": "HS256"}), &claims(), secret);
-        assert_eq!(shown(&jwt, &forged), Err(Refused::Algorithm));
+        assert_eq!(shown(&jwt, &forged), Err(AuthRefusal::Algorithm));
         let forged = hs256_with(&json!({"alg": "EdDSA"}), &claims(), secret);
-        assert_eq!(shown(&jwt, &forged), Err(Refused::Signature));
+        assert_eq!(shown(&jwt, &forged), Err(AuthRefusal::Signature));
     }
 }
 
@@ -51,9 +51,9 @@ fn with_a_key_of_each_kind_each_token_needs_its_own() {
     assert!(shown(&jwt, &hs256(&claims())).is_ok());
     assert!(shown(&jwt, &eddsa(&pair)).is_ok());
     let forged = hs256_with(&json!({"alg": "HS256"}), &claims(), pem.as_bytes());
-    assert_eq!(shown(&jwt, &forged), Err(Refused::Signature));
+    assert_eq!(shown(&jwt, &forged), Err(AuthRefusal::Signature));
     let forged = signed(&json!({"alg": "HS256"}), &claims(), |message| pair.sign(message).unwrap());
-    assert_eq!(shown(&jwt, &forged), Err(Refused::Signature));
+    assert_eq!(shown(&jwt, &forged), Err(AuthRefusal::Signature));
 }
 
 #[test]
@@ -63,12 +63,12 @@ fn keys_are_changed_without_a_gap() {
     for secret in [old, new] {
         assert!(shown(&jwt, &hs256_with(&json!({"alg": "HS256"}), &claims(), secret)).is_ok());
     }
-    assert_eq!(shown(&jwt, &hs256(&claims())), Err(Refused::Signature));
+    assert_eq!(shown(&jwt, &hs256(&claims())), Err(AuthRefusal::Signature));
 }
 
 #[test]
 fn the_header_chooses_nothing() {
-    let malformed = Refused::Malformed { what: "its header cannot be read" };
+    let malformed = AuthRefusal::Malformed { what: "its header cannot be read" };
     for (header, expected) in [
         (json!({"alg": "none"}), malformed.clone()),
         (json!({"alg": "None"}), malformed.clone()),
@@ -78,14 +78,14 @@ fn the_header_chooses_nothing() {
         (json!({"alg": ["HS256"]}), malformed.clone()),
         (json!({"typ": "JWT"}), malformed.clone()),
         (json!([]), malformed),
-        (json!({"alg": "HS384"}), Refused::Algorithm),
-        (json!({"alg": "HS512"}), Refused::Algorithm),
-        (json!({"alg": "RS256"}), Refused::Algorithm),
-        (json!({"alg": "ES256"}), Refused::Algorithm),
-        (json!({"alg": "EdDSA"}), Refused::Algorithm),
+        (json!({"alg": "HS384"}), AuthRefusal::Algorithm),
+        (json!({"alg": "HS512"}), AuthRefusal::Algorithm),
+        (json!({"alg": "RS256"}), AuthRefusal::Algorithm),
+        (json!({"alg": "ES256"}), AuthRefusal::Algorithm),
+        (json!({"alg": "EdDSA"}), AuthRefusal::Algorithm),
         (
             json!({"alg": "HS256", "crit": ["exp"]}),
-            Refused::Malformed { what: "its header insists on an extension (`crit`)" },
+            AuthRefusal::Malformed { what: "its header insists on an extension (`crit`)" },
         ),
     ] {
         assert_eq!(shown(&jwt(), &hs256_with(&header, &claims(), SECRET)), Err(expected), "{header}");
@@ -96,7 +96,7 @@ fn the_header_chooses_nothing() {
     let stranger = b"a stranger's secret of some length";
     let key = json!({"kty": "oct", "k": encode(stranger)});
     let header = json!({"alg": "HS256", "jwk": key, "kid": "../../dev/null", "jku": "https://evil.example/keys"});
-    assert_eq!(shown(&jwt(), &hs256_with(&header, &claims(), stranger)), Err(Refused::Signature));
+    assert_eq!(shown(&jwt(), &hs256_with(&header, &claims(), stranger)), Err(AuthRefusal::Signature));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_token_that_was_touched_is_worthless() {
 
 #[test]
 fn an_oversized_token_is_not_even_read() {
-    let too_long = Refused::TooLong { limit: 16 << 10 };
+    let too_long = AuthRefusal::TooLong { limit: 16 << 10 };
     let token = hs256(&json!({"sub": "alice", "exp": NOW + 60, "fill": "x".repeat(13 << 10)}));
     assert!(token.len() > 16 << 10);
     assert_eq!(shown(&jwt(), &token), Err(too_long.clone()));

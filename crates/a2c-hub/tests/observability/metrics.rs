@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use a2c_hub::metrics::{Kind, Label as _, Limit, Metrics, Outcome, Refusal, Snapshot};
+use a2c_hub::metrics::{Label as _, LimitKind, Metrics, RefusalReason, RequestKind, RequestOutcome, Snapshot};
 use serde_json::{Value, json};
 
 use crate::script;
@@ -40,16 +40,16 @@ fn value(families: &Value, family: &str, sample: &str, labels: &Value) -> f64 {
 fn everything_that_happened_is_read_back() {
     let metrics = Metrics::default();
     metrics.accepted.add(7);
-    metrics.refused.of(Refusal::Auth).add(2);
-    metrics.requests.of(Kind::JoinOffice, Outcome::Forbidden).inc();
-    metrics.call(Kind::ToolCall, Outcome::Ok, Duration::from_millis(1));
-    metrics.call(Kind::ToolCall, Outcome::TimedOut, Duration::from_secs(61));
-    metrics.call(Kind::GetTools, Outcome::Ok, Duration::from_micros(1_500));
+    metrics.refused.of(RefusalReason::Auth).add(2);
+    metrics.requests.of(RequestKind::JoinOffice, RequestOutcome::Forbidden).inc();
+    metrics.call(RequestKind::ToolCall, RequestOutcome::Ok, Duration::from_millis(1));
+    metrics.call(RequestKind::ToolCall, RequestOutcome::TimedOut, Duration::from_secs(61));
+    metrics.call(RequestKind::GetTools, RequestOutcome::Ok, Duration::from_micros(1_500));
     metrics.received_bytes.add(1 << 40);
     metrics.sent_bytes.add(3);
     metrics.broadcasts.inc();
     metrics.unclaimed_answers.add(4);
-    metrics.limit_hits.of(Limit::Backlog).add(5);
+    metrics.limit_hits.of(LimitKind::Backlog).add(5);
     metrics.slow_members.add(6);
     metrics.tls_failures.add(8);
     let now = Snapshot {
@@ -121,9 +121,9 @@ fn the_process_shows_itself() {
 fn every_label_is_there_from_the_start_and_no_more() {
     let text = Metrics::default().text(Snapshot::default());
     let lines = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
-    assert_eq!(lines("a2c_hub_requests_total{"), Kind::ALL.len() * Outcome::ALL.len());
-    assert_eq!(lines("a2c_hub_limit_hits_total{"), Limit::ALL.len());
-    assert_eq!(lines("a2c_hub_connections_refused_total{"), Refusal::ALL.len());
+    assert_eq!(lines("a2c_hub_requests_total{"), RequestKind::ALL.len() * RequestOutcome::ALL.len());
+    assert_eq!(lines("a2c_hub_limit_hits_total{"), LimitKind::ALL.len());
+    assert_eq!(lines("a2c_hub_connections_refused_total{"), RefusalReason::ALL.len());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use a2c_hub::metrics::Outcome;
-use a2c_hub::trace::{OtlpConfig, Routed, SpanCounts, TraceContext, Tracer};
+use a2c_hub::metrics::RequestOutcome;
+use a2c_hub::trace::{OtlpConfig, SpanAttributes, SpanCounts, TraceContext, Tracer};
 use a2c_protocol::ErrorCode;
 use a2c_testbed::Peer;
 use serde_json::{Value, json};
@@ -28,14 +28,14 @@ fn tracer(collector: &Peer, batch: usize) -> Tracer {
     Tracer::start(config).unwrap()
 }
 
-fn routed(event: &str) -> Routed {
-    Routed {
+fn routed(event: &str) -> SpanAttributes {
+    SpanAttributes {
         event: event.into(),
         office: "o".into(),
         agent: "me".into(),
         computer: "desk 世界".into(),
         tool: Some("echo".into()),
-        outcome: Outcome::Ok,
+        outcome: RequestOutcome::Ok,
         code: None,
         request_bytes: 120,
         answer_bytes: Some(1 << 53),
@@ -70,9 +70,9 @@ async fn a_span_says_who_asked_whom_for_what() {
     assert_eq!(forwarded.trace_id(), parent.trace_id());
     assert_ne!(forwarded.span_id(), parent.span_id());
     tracer.record(started.end(routed("client:tool_call")));
-    let gone = Routed {
+    let gone = SpanAttributes {
         tool: None,
-        outcome: Outcome::ComputerLeft,
+        outcome: RequestOutcome::ComputerLeft,
         code: Some(ErrorCode::NotFound),
         answer_bytes: None,
         ..routed("client:get_skills")

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use a2c_hub::auth::{ApiKey, Authenticate, Key};
-use a2c_socketio::{ConnectError, Options};
+use a2c_socketio::{Options, SocketConnectError};
 use serde_json::{Value, json};
 
 use crate::support::{Member, Stranger, assert_error, deserted, http, hub, hub_with};
 
 async fn refusal(options: Options) -> String {
     match Member::connect_with(options).await.err() {
-        Some(ConnectError::Refused(refusal)) => refusal.message().unwrap(),
+        Some(SocketConnectError::Refused(refusal)) => refusal.message().unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -105,7 +105,7 @@ async fn without_the_token_the_answer_is_401_and_no_more() {
         with().auth(json!({"role": "boss"})),
     ] {
         match Member::connect_with(options).await.err() {
-            Some(ConnectError::Refused(refusal)) => {
+            Some(SocketConnectError::Refused(refusal)) => {
                 let said: Value = serde_json::to_value(&refusal.payload).unwrap();
                 assert_eq!(said, json!({"message": "401"}));
             }
@@ -135,7 +135,7 @@ async fn a_web_page_is_not_a_client() {
 #[tokio::test]
 async fn without_authentication_the_hub_stays_on_loopback() {
     let refused = a2c_hub::Hub::start(a2c_hub::HubConfig::on("0.0.0.0:0".parse().unwrap())).await;
-    assert!(matches!(refused, Err(a2c_hub::StartError::Open { .. })));
+    assert!(matches!(refused, Err(a2c_hub::HubStartError::Open { .. })));
 }
 
 #[tokio::test]

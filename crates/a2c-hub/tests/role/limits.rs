@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_hub::auth::{ApiKey, Key};
-use a2c_hub::{Hub, Limits, Rate};
-use a2c_socketio::ConnectError;
+use a2c_hub::{Hub, HubLimits, Rate};
+use a2c_socketio::SocketConnectError;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -169,12 +169,12 @@ async fn failed_credentials() {
     let with_key = |key: &str| Member::connect_with(Member::options(&hub).auth(json!({"role": "agent", "token": key})));
     let inside = with_key("a key that is right").await.unwrap();
     for n in 0..3 {
-        assert!(matches!(with_key(&format!("a key that is wrong {n}")).await, Err(ConnectError::Refused(_))));
+        assert!(matches!(with_key(&format!("a key that is wrong {n}")).await, Err(SocketConnectError::Refused(_))));
         if n < 2 {
             with_key("a key that is right").await.unwrap().close().await;
         }
     }
-    let Err(ConnectError::Refused(refusal)) = with_key("a key that is right").await else {
+    let Err(SocketConnectError::Refused(refusal)) = with_key("a key that is right").await else {
         panic!("not locked out");
     };
     let told = "429 too many wrong credentials from this address: wait 1200 s";
@@ -204,7 +204,7 @@ async fn a_local_hub_has_no_rates() {
         }
         crowd.push(member);
     }
-    let local = Limits::local();
+    let local = HubLimits::local();
     assert_eq!(
         (local.connections_per_address, local.requests, local.joins, local.failed_connects),
         (None, None, None, None)

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-use a2c_hub::{Hub, HubConfig, Limits};
+use a2c_hub::{Hub, HubConfig, HubLimits};
 use a2c_socketio::{Options, Transport};
 use a2c_testbed::Peer;
 use futures_util::{SinkExt, StreamExt};
@@ -108,7 +108,7 @@ pub(crate) async fn joined(
 async fn serve() {
     let Ok(max_backlog) = std::env::var(BACKLOG) else { return };
     let mut config = HubConfig::on("127.0.0.1:0".parse().unwrap());
-    config.limits = Limits::public();
+    config.limits = HubLimits::public();
     config.limits.max_backlog = max_backlog.parse().unwrap();
     config.ping_interval = Duration::from_secs(2);
     config.ping_timeout = Duration::from_secs(2);

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use a2c_hub::auth::ClientCertificate;
+use a2c_hub::auth::CertificateAuth;
 use a2c_hub::{Hub, TlsConfig};
-use a2c_socketio::{ClientCertificate as Shown, ConnectError, TlsFiles, Transport};
+use a2c_socketio::{ClientCertificate as Shown, SocketConnectError, TlsFiles, Transport};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::json;
 use tempfile::TempDir;
@@ -52,7 +52,7 @@ async fn secure_hub(authority: &Authority, clients: Option<&Authority>) -> Hub {
         let client_ca = clients.map(Authority::ca);
         config.tls = Some(TlsConfig { certificate, key, client_ca, reload: std::time::Duration::ZERO });
         if clients.is_some() {
-            config.auth = Arc::new(ClientCertificate);
+            config.auth = Arc::new(CertificateAuth);
         }
     })
     .await
@@ -90,7 +90,7 @@ async fn a_client_certificate_is_asked_for_and_names_its_owner() {
     let _member = Member::joined(options(&hub, &authority, Some(clients.issue("desk-7"))), "computer", "c", "o").await;
     for shown in [None, Some(strangers.issue("desk-7"))] {
         let refused = Member::connect_with(options(&hub, &authority, shown)).await;
-        assert!(!matches!(refused, Ok(_) | Err(ConnectError::Refused(_))), "refused before a word is said");
+        assert!(!matches!(refused, Ok(_) | Err(SocketConnectError::Refused(_))), "refused before a word is said");
     }
     assert_eq!(hub.connections(), 1);
 }

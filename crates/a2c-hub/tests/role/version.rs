@@ -1,6 +1,6 @@
 //! The version is judged over HTTP, before Socket.IO sees a handshake.
 
-use a2c_socketio::{ConnectError, Options, Transport};
+use a2c_socketio::{Options, SocketConnectError, Transport};
 use serde_json::{Value, json};
 
 use crate::support::{Member, Stranger, http, hub};
@@ -137,7 +137,7 @@ async fn a_client_reads_the_refusal_on_either_transport() {
     for transport in [Transport::PollingThenWebsocket, Transport::Polling, Transport::Websocket] {
         let options = Options::new(hub.url()).path("/smcp").namespace("/smcp").query("a2c_version", "0.9.1");
         match Member::connect_with(options.transport(transport)).await.err() {
-            Some(ConnectError::Http(refusal)) => {
+            Some(SocketConnectError::Http(refusal)) => {
                 assert_eq!(refusal.status, 400);
                 assert_eq!(refusal.headers["x-a2c-error-code"], "4008");
                 let body: Value = serde_json::from_slice(&refusal.body).unwrap();

@@ -43,7 +43,7 @@ pub const MAX_URI_BYTES: usize = 8 * 1024;
 
 /// A URI as it was understood, and what had to be left out of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed<T> {
+pub struct ParsedUri<T> {
     /// The identifier.
     pub uri: T,
     /// What stood in the text and is no part of the identifier.
@@ -73,14 +73,14 @@ impl Dropped {
 fn check_written_length(uri: &impl std::fmt::Display) -> Result<(), Flaw> {
     use std::fmt::{Error, Result, Write};
 
-    struct Room(usize);
-    impl Write for Room {
+    struct RemainingBytes(usize);
+    impl Write for RemainingBytes {
         fn write_str(&mut self, text: &str) -> Result {
             self.0 = self.0.checked_sub(text.len()).ok_or(Error)?;
             Ok(())
         }
     }
-    write!(Room(MAX_URI_BYTES), "{uri}").map_err(|_| Flaw::TooLong)
+    write!(RemainingBytes(MAX_URI_BYTES), "{uri}").map_err(|_| Flaw::TooLong)
 }
 
 /// Makes a URI type travel as its text: `FromStr` and serde, both on top of `parse` and `Display`.

@@ -4,7 +4,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::flaw::excerpt;
-use super::{Flaw, Host, Parsed, check_written_length, percent, split, travels_as_text};
+use super::{Flaw, Host, ParsedUri, check_written_length, percent, split, travels_as_text};
 
 const SCHEME: &str = "window";
 
@@ -43,7 +43,7 @@ impl WindowUri {
     }
 
     /// Reads a URI. A query or fragment identifies nothing: it is dropped, and returned so that the caller can warn.
-    pub fn parse(text: &str) -> Result<Parsed<Self>, WindowUriError> {
+    pub fn parse(text: &str) -> Result<ParsedUri<Self>, WindowUriError> {
         let refuse = |flaw| WindowUriError::new(flaw, text);
         let pieces = split::split(text, SCHEME).map_err(refuse)?;
         let uri = Self {
@@ -52,7 +52,7 @@ impl WindowUri {
         };
         uri.check().map_err(refuse)?;
         let dropped = pieces.query_and_fragment();
-        Ok(Parsed { uri, dropped })
+        Ok(ParsedUri { uri, dropped })
     }
 
     /// The host: the name space of the MCP server that shows the window.

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use super::packet::Frame;
+use super::packet::EngineFrame;
 
 const SEPARATOR: char = '\u{1e}';
 
@@ -15,7 +15,7 @@ pub(crate) const MAX_PACKETS: usize = 16;
 /// A body that is taken apart one frame at a time, so that a body of countless tiny frames costs
 /// no more memory than its text.
 #[derive(Debug)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedBody {
     text: String,
     /// Where the next frame begins; past the end once all have been taken.
     at: usize,
@@ -30,57 +30,58 @@ pub(crate) enum BodyError {
     NotBase64,
 }
 
-impl Received {
+impl ReceivedBody {
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Self, BodyError> {
         let text = String::from_utf8(bytes).map_err(|_| BodyError::NotUtf8)?;
-        Ok(Received { text, at: 0 })
+        Ok(ReceivedBody { text, at: 0 })
     }
 
     /// A body from which everything has been taken.
     pub(crate) fn nothing() -> Self {
-        Received { text: String::new(), at: 1 }
+        ReceivedBody { text: String::new(), at: 1 }
     }
 
-    pub(crate) fn next(&mut self) -> Option<Result<Frame, BodyError>> {
+    pub(crate) fn next(&mut self) -> Option<Result<EngineFrame, BodyError>> {
         let rest = self.text.get(self.at..)?;
         let end = rest.find(SEPARATOR).unwrap_or(rest.len());
         self.at += end + 1;
         let frame = &rest[..end];
         Some(match frame.strip_prefix('b') {
-            Some(encoded) => {
-                STANDARD.decode(encoded).map(|bytes| Frame::Binary(bytes.into())).map_err(|_| BodyError::NotBase64)
-            }
-            None => Ok(Frame::Text(frame.into())),
+            Some(encoded) => STANDARD
+                .decode(encoded)
+                .map(|bytes| EngineFrame::Binary(bytes.into()))
+                .map_err(|_| BodyError::NotBase64),
+            None => Ok(EngineFrame::Text(frame.into())),
         })
     }
 }
 
 /// A body in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Sending {
+pub(crate) struct SendingBody {
     text: String,
     packets: usize,
 }
 
-impl Sending {
+impl SendingBody {
     /// Whether another frame of this (decoded) size fits into a body of `limit` bytes. An empty
     /// body takes any frame: what is too large by itself was refused before it got here.
-    pub(crate) fn has_room(&self, frame: &Frame, limit: usize) -> bool {
+    pub(crate) fn has_room(&self, frame: &EngineFrame, limit: usize) -> bool {
         let size = match frame {
-            Frame::Text(text) => text.len(),
-            Frame::Binary(bytes) => encoded_len(bytes.len()),
+            EngineFrame::Text(text) => text.len(),
+            EngineFrame::Binary(bytes) => encoded_len(bytes.len()),
         };
         self.packets == 0 || (self.packets < MAX_PACKETS && self.text.len().saturating_add(size + 1) <= limit)
     }
 
-    pub(crate) fn push(&mut self, frame: &Frame) {
+    pub(crate) fn push(&mut self, frame: &EngineFrame) {
         if self.packets > 0 {
             self.text.push(SEPARATOR);
         }
         self.packets += 1;
         match frame {
-            Frame::Text(text) => self.text.push_str(text.as_str()),
-            Frame::Binary(bytes) => {
+            EngineFrame::Text(text) => self.text.push_str(text.as_str()),
+            EngineFrame::Binary(bytes) => {
                 self.text.push('b');
                 STANDARD.encode_string(bytes, &mut self.text);
             }
@@ -107,18 +108,18 @@ mod tests {
 
     use super::*;
 
-    fn frames(body: &[u8]) -> Result<Vec<Frame>, BodyError> {
-        let mut received = Received::new(body.to_vec())?;
+    fn frames(body: &[u8]) -> Result<Vec<EngineFrame>, BodyError> {
+        let mut received = ReceivedBody::new(body.to_vec())?;
         std::iter::from_fn(|| received.next()).collect()
     }
 
     #[test]
     fn bodies_are_taken_apart() {
-        let text = |text: &str| Frame::Text(text.into());
+        let text = |text: &str| EngineFrame::Text(text.into());
         let table = [
             (&b"2"[..], Ok(vec![text("2")])),
             (b"4a\x1e6", Ok(vec![text("4a"), text("6")])),
-            (b"4a\x1ebAQID", Ok(vec![text("4a"), Frame::Binary(vec![1, 2, 3].into())])),
+            (b"4a\x1ebAQID", Ok(vec![text("4a"), EngineFrame::Binary(vec![1, 2, 3].into())])),
             (b"", Ok(vec![text("")])),
             (b"b?", Err(BodyError::NotBase64)),
             (b"\xff", Err(BodyError::NotUtf8)),
@@ -130,38 +131,38 @@ mod tests {
 
     #[test]
     fn a_body_ends_at_sixteen_packets_or_the_limit() {
-        let frame = Frame::Text("4abc".into());
-        let mut body = Sending::default();
+        let frame = EngineFrame::Text("4abc".into());
+        let mut body = SendingBody::default();
         while body.has_room(&frame, 1000) {
             body.push(&frame);
         }
         assert_eq!(body.packets, MAX_PACKETS);
 
-        let mut body = Sending::default();
+        let mut body = SendingBody::default();
         while body.has_room(&frame, 14) {
             body.push(&frame);
         }
         assert_eq!(body.into_body(), "4abc\u{1e}4abc\u{1e}4abc");
-        assert!(Sending::default().has_room(&frame, 1));
+        assert!(SendingBody::default().has_room(&frame, 1));
     }
 
-    fn any_frame() -> impl Strategy<Value = Frame> {
+    fn any_frame() -> impl Strategy<Value = EngineFrame> {
         prop_oneof![
-            "[0-6][^\u{1e}]{0,10}".prop_map(|text| Frame::Text(text.into())),
-            prop::collection::vec(any::<u8>(), 0..20).prop_map(|bytes| Frame::Binary(bytes.into())),
+            "[0-6][^\u{1e}]{0,10}".prop_map(|text| EngineFrame::Text(text.into())),
+            prop::collection::vec(any::<u8>(), 0..20).prop_map(|bytes| EngineFrame::Binary(bytes.into())),
         ]
     }
 
     proptest! {
         #[test]
         fn frames_survive_the_body(sent in prop::collection::vec(any_frame(), 1..20)) {
-            let mut body = Sending::default();
+            let mut body = SendingBody::default();
             let mut size = 0;
             for frame in &sent {
                 body.push(frame);
                 size += 1 + match frame {
-                    Frame::Text(text) => text.len(),
-                    Frame::Binary(bytes) => encoded_len(bytes.len()),
+                    EngineFrame::Text(text) => text.len(),
+                    EngineFrame::Binary(bytes) => encoded_len(bytes.len()),
                 };
             }
             let body = body.into_body();

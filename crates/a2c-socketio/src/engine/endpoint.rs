@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use crate::error::ConnectError;
+use crate::error::SocketConnectError;
 use crate::options::Options;
 
 /// Builds the address of every request; the caller's query is part of each.
@@ -12,8 +12,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn new(options: &Options) -> Result<Self, ConnectError> {
-        let wrong = |what: &str| ConnectError::Options(what.to_owned());
+    pub(crate) fn new(options: &Options) -> Result<Self, SocketConnectError> {
+        let wrong = |what: &str| SocketConnectError::Options(what.to_owned());
         // The websocket schemes name the same server; the upgrade is an ordinary HTTP request.
         let url = match options.url.split_once("://") {
             Some(("ws", rest)) => format!("http://{rest}"),
@@ -21,7 +21,7 @@ impl Endpoint {
             _ => options.url.clone(),
         };
         let mut base =
-            Url::parse(&url).map_err(|error| ConnectError::Options(format!("the URL is not valid: {error}")))?;
+            Url::parse(&url).map_err(|error| SocketConnectError::Options(format!("the URL is not valid: {error}")))?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(wrong("the URL must start with http, https, ws or wss"));
         }
@@ -87,7 +87,7 @@ mod tests {
     fn wrong_addresses_are_refused() {
         for url in ["", "h:3000", "ftp://h", "http://", "http://h/chat", "file:///x"] {
             let refused = Endpoint::new(&Options::new(url));
-            assert!(matches!(refused, Err(ConnectError::Options(_))), "{url}");
+            assert!(matches!(refused, Err(SocketConnectError::Options(_))), "{url}");
         }
     }
 }

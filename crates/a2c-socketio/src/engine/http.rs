@@ -8,7 +8,7 @@ use reqwest::{Response, Upgraded, redirect};
 use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
 
 use super::endpoint::Endpoint;
-use crate::error::{ConnectError, DisconnectReason, HttpRefusal};
+use crate::error::{DisconnectReason, HttpRefusal, SocketConnectError};
 use crate::options::Options;
 use crate::tls;
 
@@ -24,7 +24,7 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    pub(crate) fn new(options: &Options) -> Result<Self, ConnectError> {
+    pub(crate) fn new(options: &Options) -> Result<Self, SocketConnectError> {
         let endpoint = Endpoint::new(options)?;
         let mut tls = if endpoint.is_https() { options.tls.settings()? } else { tls::unused()? };
         // A websocket upgrade exists in HTTP/1.1 only.
@@ -34,7 +34,7 @@ impl Http {
             // A redirect would carry the caller's headers and query to another place.
             .redirect(redirect::Policy::none())
             .build()
-            .map_err(|error| ConnectError::Transport(error.into()))?;
+            .map_err(|error| SocketConnectError::Transport(error.into()))?;
         Ok(Http { client, endpoint, max_body: options.limits.message.saturating_mul(2) })
     }
 

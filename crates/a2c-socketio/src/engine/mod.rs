@@ -18,21 +18,21 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing::debug;
 
-use crate::error::{ConnectError, DisconnectReason};
+use crate::error::{DisconnectReason, SocketConnectError};
 use crate::options::{Options, Transport};
-use body::Received;
+use body::ReceivedBody;
 pub(crate) use body::encoded_len;
 pub(crate) use http::Http;
-pub(crate) use packet::{Frame, Packet};
-use packet::{FrameError, Open};
+pub(crate) use packet::{EngineFrame, EnginePacket};
+use packet::{EngineFrameError, OpenHandshake};
 
 /// How long a websocket probe may take before the link stays on polling.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open link.
-pub(crate) struct Link {
-    pub(crate) reader: Reader,
-    pub(crate) writer: Writer,
+pub(crate) struct EngineLink {
+    pub(crate) reader: LinkReader,
+    pub(crate) writer: LinkWriter,
     /// Silence longer than this means that the link is dead.
     pub(crate) patience: Duration,
     /// Bytes the server accepts in one frame.
@@ -41,56 +41,56 @@ pub(crate) struct Link {
     pub(crate) base64: bool,
 }
 
-pub(crate) enum Reader {
+pub(crate) enum LinkReader {
     /// With what followed the handshake while the link was still on polling.
-    Websocket(Received, websocket::Reader),
-    Polling(polling::Reader),
+    Websocket(ReceivedBody, websocket::WebsocketReader),
+    Polling(polling::PollingReader),
 }
 
-impl Reader {
-    pub(crate) async fn next(&mut self) -> Result<Frame, DisconnectReason> {
+impl LinkReader {
+    pub(crate) async fn next(&mut self) -> Result<EngineFrame, DisconnectReason> {
         match self {
-            Reader::Websocket(before, reader) => match before.next() {
+            LinkReader::Websocket(before, reader) => match before.next() {
                 Some(frame) => Ok(frame?),
                 None => reader.next().await,
             },
-            Reader::Polling(reader) => reader.next().await,
+            LinkReader::Polling(reader) => reader.next().await,
         }
     }
 }
 
-pub(crate) enum Writer {
-    Websocket(websocket::Writer),
-    Polling(polling::Writer),
+pub(crate) enum LinkWriter {
+    Websocket(websocket::WebsocketWriter),
+    Polling(polling::PollingWriter),
 }
 
-impl Writer {
+impl LinkWriter {
     /// Takes a frame for the next flush; may send what was taken before.
-    pub(crate) async fn feed(&mut self, frame: Frame) -> Result<(), DisconnectReason> {
+    pub(crate) async fn feed(&mut self, frame: EngineFrame) -> Result<(), DisconnectReason> {
         match self {
-            Writer::Websocket(writer) => writer.feed(frame).await,
-            Writer::Polling(writer) => writer.feed(&frame).await,
+            LinkWriter::Websocket(writer) => writer.feed(frame).await,
+            LinkWriter::Polling(writer) => writer.feed(&frame).await,
         }
     }
 
     pub(crate) async fn flush(&mut self) -> Result<(), DisconnectReason> {
         match self {
-            Writer::Websocket(writer) => writer.flush().await,
-            Writer::Polling(writer) => writer.flush().await,
+            LinkWriter::Websocket(writer) => writer.flush().await,
+            LinkWriter::Polling(writer) => writer.flush().await,
         }
     }
 
     /// Flushes and tells the server that the link ends.
-    pub(crate) async fn close(&mut self) -> Result<Farewell, DisconnectReason> {
+    pub(crate) async fn close(&mut self) -> Result<CloseProgress, DisconnectReason> {
         match self {
-            Writer::Websocket(writer) => writer.close().await.map(|()| Farewell::Sent),
-            Writer::Polling(writer) => writer.close().await.map(|()| Farewell::Confirmed),
+            LinkWriter::Websocket(writer) => writer.close().await.map(|()| CloseProgress::Sent),
+            LinkWriter::Polling(writer) => writer.close().await.map(|()| CloseProgress::Confirmed),
         }
     }
 }
 
 /// How much is known of a goodbye.
-pub(crate) enum Farewell {
+pub(crate) enum CloseProgress {
     /// It is under way; the server answers by closing the link.
     Sent,
     /// The server has answered. It may leave a poll open for long after that.
@@ -98,22 +98,22 @@ pub(crate) enum Farewell {
 }
 
 /// Opens a link as the options say.
-pub(crate) async fn open(http: &Arc<Http>, options: &Options) -> Result<Link, ConnectError> {
+pub(crate) async fn open(http: &Arc<Http>, options: &Options) -> Result<EngineLink, SocketConnectError> {
     let max_message = options.limits.message;
     if options.transport == Transport::Websocket {
         let (mut reader, writer) = websocket::open(http.upgrade(None).await?, max_message).await;
         let open = handshake(&reader.next().await?)?;
-        return Ok(websocket_link(Received::nothing(), reader, writer, &open));
+        return Ok(websocket_link(ReceivedBody::nothing(), reader, writer, &open));
     }
 
-    let mut rest = Received::new(http.get(None).await?).map_err(DisconnectReason::from)?;
-    let first = rest.next().unwrap_or(Ok(Frame::Text("".into())));
+    let mut rest = ReceivedBody::new(http.get(None).await?).map_err(DisconnectReason::from)?;
+    let first = rest.next().unwrap_or(Ok(EngineFrame::Text("".into())));
     let open = handshake(&first.map_err(DisconnectReason::from)?)?;
     let offered = open.upgrades.iter().any(|name| name == "websocket");
     if options.transport == Transport::PollingThenWebsocket && offered {
         match timeout(PROBE_TIMEOUT, probe(http, &open.sid, max_message)).await {
             Ok(Ok((reader, mut writer))) => {
-                writer.feed(Frame::Text("5".into())).await?;
+                writer.feed(EngineFrame::Text("5".into())).await?;
                 writer.flush().await?;
                 debug!("upgraded to websocket");
                 return Ok(websocket_link(rest, reader, writer, &open));
@@ -124,9 +124,9 @@ pub(crate) async fn open(http: &Arc<Http>, options: &Options) -> Result<Link, Co
     }
     let max_payload = open.max_payload.unwrap_or(usize::MAX);
     let (reader, writer) = polling::open(http.clone(), open.sid.clone(), rest, max_payload);
-    Ok(Link {
-        reader: Reader::Polling(reader),
-        writer: Writer::Polling(writer),
+    Ok(EngineLink {
+        reader: LinkReader::Polling(reader),
+        writer: LinkWriter::Polling(writer),
         patience: patience(&open),
         max_payload,
         base64: true,
@@ -138,42 +138,47 @@ async fn probe(
     http: &Http,
     sid: &str,
     max_message: usize,
-) -> Result<(websocket::Reader, websocket::Writer), DisconnectReason> {
+) -> Result<(websocket::WebsocketReader, websocket::WebsocketWriter), DisconnectReason> {
     let (mut reader, mut writer) = websocket::open(http.upgrade(Some(sid)).await?, max_message).await;
-    writer.feed(Frame::Text("2probe".into())).await?;
+    writer.feed(EngineFrame::Text("2probe".into())).await?;
     writer.flush().await?;
     let answer = reader.next().await?;
-    match Packet::decode(&answer)? {
-        Packet::Pong("probe") => Ok((reader, writer)),
+    match EnginePacket::decode(&answer)? {
+        EnginePacket::Pong("probe") => Ok((reader, writer)),
         _ => Err(DisconnectReason::Protocol("the websocket probe was not answered with a pong".into())),
     }
 }
 
-fn websocket_link(before: Received, reader: websocket::Reader, writer: websocket::Writer, open: &Open) -> Link {
-    Link {
-        reader: Reader::Websocket(before, reader),
-        writer: Writer::Websocket(writer),
+fn websocket_link(
+    before: ReceivedBody,
+    reader: websocket::WebsocketReader,
+    writer: websocket::WebsocketWriter,
+    open: &OpenHandshake,
+) -> EngineLink {
+    EngineLink {
+        reader: LinkReader::Websocket(before, reader),
+        writer: LinkWriter::Websocket(writer),
         patience: patience(open),
         max_payload: open.max_payload.unwrap_or(usize::MAX),
         base64: false,
     }
 }
 
-fn handshake(frame: &Frame) -> Result<Open, DisconnectReason> {
-    let Packet::Open(json) = Packet::decode(frame)? else {
+fn handshake(frame: &EngineFrame) -> Result<OpenHandshake, DisconnectReason> {
+    let EnginePacket::Open(json) = EnginePacket::decode(frame)? else {
         return Err(DisconnectReason::Protocol("the link did not begin with a handshake".into()));
     };
     serde_json::from_str(json).map_err(|error| DisconnectReason::Protocol(format!("an unreadable handshake: {error}")))
 }
 
 /// A day is as good as never, and can be added to any instant.
-fn patience(open: &Open) -> Duration {
+fn patience(open: &OpenHandshake) -> Duration {
     let millis = open.ping_interval.saturating_add(open.ping_timeout);
     Duration::from_millis(millis).min(Duration::from_secs(24 * 60 * 60))
 }
 
-impl From<FrameError> for DisconnectReason {
-    fn from(error: FrameError) -> Self {
+impl From<EngineFrameError> for DisconnectReason {
+    fn from(error: EngineFrameError) -> Self {
         DisconnectReason::Protocol(error.to_string())
     }
 }

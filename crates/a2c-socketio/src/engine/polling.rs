@@ -2,46 +2,51 @@
 
 use std::sync::Arc;
 
-use super::body::{BodyError, Received, Sending};
+use super::body::{BodyError, ReceivedBody, SendingBody};
 use super::http::Http;
-use super::packet::Frame;
+use super::packet::EngineFrame;
 use crate::error::DisconnectReason;
 
-pub(crate) struct Reader {
+pub(crate) struct PollingReader {
     http: Arc<Http>,
     sid: String,
     /// What is left of the last answer.
-    body: Received,
+    body: ReceivedBody,
 }
 
-pub(crate) struct Writer {
+pub(crate) struct PollingWriter {
     http: Arc<Http>,
     sid: String,
     max_payload: usize,
-    body: Sending,
+    body: SendingBody,
 }
 
 /// `rest` is what followed the handshake in the first answer.
-pub(crate) fn open(http: Arc<Http>, sid: String, rest: Received, max_payload: usize) -> (Reader, Writer) {
-    let reader = Reader { http: http.clone(), sid: sid.clone(), body: rest };
-    let writer = Writer { http, sid, max_payload, body: Sending::default() };
+pub(crate) fn open(
+    http: Arc<Http>,
+    sid: String,
+    rest: ReceivedBody,
+    max_payload: usize,
+) -> (PollingReader, PollingWriter) {
+    let reader = PollingReader { http: http.clone(), sid: sid.clone(), body: rest };
+    let writer = PollingWriter { http, sid, max_payload, body: SendingBody::default() };
     (reader, writer)
 }
 
-impl Reader {
-    pub(crate) async fn next(&mut self) -> Result<Frame, DisconnectReason> {
+impl PollingReader {
+    pub(crate) async fn next(&mut self) -> Result<EngineFrame, DisconnectReason> {
         loop {
             if let Some(frame) = self.body.next() {
                 return Ok(frame?);
             }
-            self.body = Received::new(self.http.get(Some(&self.sid)).await?)?;
+            self.body = ReceivedBody::new(self.http.get(Some(&self.sid)).await?)?;
         }
     }
 }
 
-impl Writer {
+impl PollingWriter {
     /// Adds a frame to the next request, sending the one that has no room left for it.
-    pub(crate) async fn feed(&mut self, frame: &Frame) -> Result<(), DisconnectReason> {
+    pub(crate) async fn feed(&mut self, frame: &EngineFrame) -> Result<(), DisconnectReason> {
         if !self.body.has_room(frame, self.max_payload) {
             self.flush().await?;
         }
@@ -61,7 +66,7 @@ impl Writer {
         // In a request of its own: a server may look at the end of a body before it has acted on
         // the beginning, and lose what was sent last.
         self.flush().await?;
-        self.feed(&Frame::Text("1".into())).await?;
+        self.feed(&EngineFrame::Text("1".into())).await?;
         self.flush().await
     }
 }

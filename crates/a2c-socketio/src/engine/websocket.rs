@@ -8,32 +8,32 @@ use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::packet::Frame;
+use super::packet::EngineFrame;
 use crate::error::DisconnectReason;
 
 type Stream = WebSocketStream<Upgraded>;
 
-pub(crate) struct Reader {
+pub(crate) struct WebsocketReader {
     stream: SplitStream<Stream>,
 }
 
-pub(crate) struct Writer {
+pub(crate) struct WebsocketWriter {
     sink: SplitSink<Stream, Message>,
 }
 
-pub(crate) async fn open(upgraded: Upgraded, max_message: usize) -> (Reader, Writer) {
+pub(crate) async fn open(upgraded: Upgraded, max_message: usize) -> (WebsocketReader, WebsocketWriter) {
     let config = WebSocketConfig::default().max_message_size(Some(max_message)).max_frame_size(Some(max_message));
     let socket = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
     let (sink, stream) = socket.split();
-    (Reader { stream }, Writer { sink })
+    (WebsocketReader { stream }, WebsocketWriter { sink })
 }
 
-impl Reader {
-    pub(crate) async fn next(&mut self) -> Result<Frame, DisconnectReason> {
+impl WebsocketReader {
+    pub(crate) async fn next(&mut self) -> Result<EngineFrame, DisconnectReason> {
         loop {
             match self.stream.next().await {
-                Some(Ok(Message::Text(text))) => return Ok(Frame::Text(text)),
-                Some(Ok(Message::Binary(bytes))) => return Ok(Frame::Binary(bytes)),
+                Some(Ok(Message::Text(text))) => return Ok(EngineFrame::Text(text)),
+                Some(Ok(Message::Binary(bytes))) => return Ok(EngineFrame::Binary(bytes)),
                 Some(Ok(Message::Close(frame))) => {
                     // One more look lets the answering close frame out.
                     let _ = self.stream.next().now_or_never();
@@ -48,12 +48,12 @@ impl Reader {
     }
 }
 
-impl Writer {
+impl WebsocketWriter {
     /// Hands a frame to the socket's buffer.
-    pub(crate) async fn feed(&mut self, frame: Frame) -> Result<(), DisconnectReason> {
+    pub(crate) async fn feed(&mut self, frame: EngineFrame) -> Result<(), DisconnectReason> {
         let message = match frame {
-            Frame::Text(text) => Message::Text(text),
-            Frame::Binary(bytes) => Message::Binary(bytes),
+            EngineFrame::Text(text) => Message::Text(text),
+            EngineFrame::Binary(bytes) => Message::Binary(bytes),
         };
         self.sink.feed(message).await.map_err(reason)
     }

@@ -1,6 +1,6 @@
 //! What the server learns about the client, and what the client learns when it is refused.
 
-use a2c_socketio::{Client, ConnectError, Payload, Transport};
+use a2c_socketio::{Client, Payload, SocketConnectError, Transport};
 use serde_json::{Value, json};
 
 use crate::peers::{Case, PATIENCE, Server, connect, everywhere};
@@ -45,7 +45,7 @@ async fn a_refused_namespace_says_why(case: Case) {
     let refused = Client::connect(case.options().auth(json!({"reject": true}))).await;
     let error = refused.unwrap_err();
     assert!(error.is_final());
-    let ConnectError::Refused(refusal) = error else {
+    let SocketConnectError::Refused(refusal) = error else {
         panic!("{error:?}");
     };
     assert_eq!(refusal.message().as_deref(), Some("no entry"));
@@ -57,7 +57,7 @@ async fn a_refused_handshake_keeps_status_headers_and_body(case: Case) {
     let refused = Client::connect(case.options().query("refuse", "1234")).await;
     let error = refused.unwrap_err();
     assert!(error.is_final());
-    let ConnectError::Http(refusal) = error else {
+    let SocketConnectError::Http(refusal) = error else {
         panic!("{error:?}");
     };
     assert_eq!(refusal.status.as_u16(), 400);
@@ -95,7 +95,7 @@ async fn a_path_of_its_own(case: Case) {
     let ((client, _inbox), _) = connect(options).await;
     assert!(client.call("two", Payload::empty(), PATIENCE).await.is_ok());
     let elsewhere = Client::connect(case.options_at(peer.address())).await;
-    assert!(matches!(elsewhere, Err(ConnectError::Http(_))));
+    assert!(matches!(elsewhere, Err(SocketConnectError::Http(_))));
 }
 
 async fn a_server_that_is_not_there(case: Case) {
@@ -104,7 +104,7 @@ async fn a_server_that_is_not_there(case: Case) {
     drop(listener);
     let secret = case.options_at(&port).query("token", "s3cret");
     let error = Client::connect(secret).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Transport(_)));
+    assert!(matches!(error, SocketConnectError::Transport(_)));
     assert!(!error.is_final());
     assert!(!format!("{error:?} {error}").contains("s3cret"));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2c_socketio::{CallError, Closed, ConnectError, DisconnectReason, EmitError, Incoming, Payload, Reconnect};
+use a2c_socketio::{CallError, Closed, DisconnectReason, EmitError, Incoming, Payload, Reconnect, SocketConnectError};
 use serde_json::json;
 
 use crate::peers::{Case, PATIENCE, connect, event, everywhere, next};
@@ -78,7 +78,7 @@ async fn attempts_come_to_an_end(case: Case) {
     match next(&mut inbox).await {
         Incoming::Closed(Closed::GaveUp { attempts, last }) => {
             assert_eq!(attempts, 3);
-            assert!(matches!(last, ConnectError::Transport(_)), "{last:?}");
+            assert!(matches!(last, SocketConnectError::Transport(_)), "{last:?}");
         }
         other => panic!("{other:?}"),
     }
@@ -95,7 +95,7 @@ async fn a_refusal_while_reconnecting_is_final(case: Case) {
     // The same port, where the path is no longer served: HTTP 404, or 403 from a websocket.
     let _peer = case.server.start(&json!({"port": port, "path": "/moved"}));
     match next(&mut inbox).await {
-        Incoming::Closed(Closed::Refused(ConnectError::Http(refusal))) => {
+        Incoming::Closed(Closed::Refused(SocketConnectError::Http(refusal))) => {
             assert!(refusal.status.is_client_error(), "{refusal}");
         }
         other => panic!("{other:?}"),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_socketio::{
-    Client, ClientCertificate, ConnectError, Distrust, Incoming, Options, Payload, Reconnect, TlsFiles, Transport,
+    CertificateProblem, Client, ClientCertificate, Incoming, Options, Payload, Reconnect, SocketConnectError, TlsFiles,
+    Transport,
 };
 use a2c_testbed::Peer;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
@@ -143,15 +144,15 @@ async fn a_certificate_that_is_not_believed_is_refused() {
             let refused = Client::connect(options(&peer).transport(transport).tls_files(files)).await;
             let error = refused.unwrap_err();
             assert!(error.to_string().contains("certificate is not trusted"), "{error}");
-            let ConnectError::Untrusted { why, .. } = error else { panic!("{error:?}") };
+            let SocketConnectError::Untrusted { why, .. } = error else { panic!("{error:?}") };
             // The other CA has the same name: then it is the signature that does not fit.
-            assert!(matches!(why, Distrust::UnknownIssuer | Distrust::Other(_)), "{why:?}");
+            assert!(matches!(why, CertificateProblem::UnknownIssuer | CertificateProblem::Other(_)), "{why:?}");
         }
     }
 
     let elsewhere = Options::new(format!("https://127.0.0.1:{}", peer.address())).tls_files(ca.trusted());
     let error = Client::connect(elsewhere).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Untrusted { why: Distrust::WrongName, .. }), "{error:?}");
+    assert!(matches!(error, SocketConnectError::Untrusted { why: CertificateProblem::WrongName, .. }), "{error:?}");
 
     let mut old = params("server", Some("localhost"));
     old.not_before = rcgen::date_time_ymd(2000, 1, 1);
@@ -159,7 +160,7 @@ async fn a_certificate_that_is_not_believed_is_refused() {
     let [cert, key] = ca.issue(&old);
     let peer = start(&json!({"cert": cert, "key": key}));
     let error = Client::connect(options(&peer).tls_files(ca.trusted())).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Untrusted { why: Distrust::Expired, .. }), "{error:?}");
+    assert!(matches!(error, SocketConnectError::Untrusted { why: CertificateProblem::Expired, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -183,8 +184,8 @@ async fn a_server_that_asks_refuses_strangers() {
             let refused = Client::connect(options(&peer).transport(transport).tls_files(files.clone())).await;
             // This server says why only to those without a certificate, and hangs up so fast that even they may miss it.
             match refused.unwrap_err() {
-                ConnectError::ClientCertificate { why, .. } => assert!(why.contains("asks for"), "{why}"),
-                other => assert!(matches!(other, ConnectError::Transport(_)), "{other:?}"),
+                SocketConnectError::ClientCertificate { why, .. } => assert!(why.contains("asks for"), "{why}"),
+                other => assert!(matches!(other, SocketConnectError::Transport(_)), "{other:?}"),
             }
         }
     }
@@ -220,7 +221,7 @@ async fn files_that_cannot_be_used_are_named_before_anything_is_sent() {
     let nowhere = || Options::new("https://localhost:9");
     let check = async |files: TlsFiles, parts: &[&str]| {
         let error = Client::connect(nowhere().tls_files(files)).await.unwrap_err();
-        assert!(matches!(error, ConnectError::Tls(_)) && error.is_final(), "{error:?}");
+        assert!(matches!(error, SocketConnectError::Tls(_)) && error.is_final(), "{error:?}");
         for part in parts {
             assert!(error.to_string().contains(part), "{part:?} is not in: {error}");
         }
@@ -236,6 +237,6 @@ async fn a_server_without_tls_is_told_from_one_that_is_not_there() {
     let port = Server::Node.shared_port();
     for transport in TRANSPORTS {
         let refused = Client::connect(Options::new(format!("https://127.0.0.1:{port}")).transport(transport)).await;
-        assert!(matches!(refused, Err(ConnectError::NotTls(_))), "{refused:?}");
+        assert!(matches!(refused, Err(SocketConnectError::NotTls(_))), "{refused:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use a2c_socketio::{Client, ConnectError, Options, Transport};
+use a2c_socketio::{Client, Options, SocketConnectError, Transport};
 use tokio::io::AsyncWriteExt;
 
 use crate::script::{OPEN, Socket, answer, http, listen, read_head};
@@ -65,7 +65,7 @@ async fn a_refusal_without_end_is_cut() {
         while stream.write_all(&[b'x'; 1024]).await.is_ok() {}
     });
     match Client::connect(options).await.unwrap_err() {
-        ConnectError::Http(refusal) => {
+        SocketConnectError::Http(refusal) => {
             assert_eq!(refusal.status.as_u16(), 403);
             assert_eq!(refusal.body.len(), 64 << 10);
             assert!(refusal.to_string().len() < 300);
@@ -98,7 +98,7 @@ async fn a_server_that_says_nothing_is_given_up() {
         let timeout = Duration::from_millis(100);
         let options = options.transport(transport).connect_timeout(timeout);
         let error = Client::connect(options).await.unwrap_err();
-        assert!(matches!(error, ConnectError::Timeout(limit) if limit == timeout));
+        assert!(matches!(error, SocketConnectError::Timeout(limit) if limit == timeout));
         drop(listener);
     }
     // The same after the transport's handshake.
@@ -110,7 +110,7 @@ async fn a_server_that_says_nothing_is_given_up() {
     });
     let options = options.connect_timeout(Duration::from_millis(300));
     let error = Client::connect(options).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Timeout(_)), "{error:?}");
+    assert!(matches!(error, SocketConnectError::Timeout(_)), "{error:?}");
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn wrong_options_are_named_before_anything_is_sent() {
     ];
     for (options, expected) in table {
         match Client::connect(options).await.unwrap_err() {
-            ConnectError::Options(mistake) => {
+            SocketConnectError::Options(mistake) => {
                 assert!(mistake.contains(expected), "{mistake}, not {expected}");
             }
             other => panic!("{expected}: {other:?}"),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2c_socketio::{Client, Closed, ConnectError, FailedAttempt, Incoming, Payload, Reconnect};
+use a2c_socketio::{Client, Closed, FailedAttempt, Incoming, Payload, Reconnect, SocketConnectError};
 use serde_json::value::to_raw_value;
 use tokio::io::AsyncWriteExt;
 
@@ -60,7 +60,7 @@ async fn a_refused_namespace_is_final() {
     assert!(matches!(next(&mut inbox).await, Incoming::Connected { .. }));
     assert!(matches!(next(&mut inbox).await, Incoming::Disconnected(_)));
     match next(&mut inbox).await {
-        Incoming::Closed(Closed::Refused(ConnectError::Refused(refusal))) => {
+        Incoming::Closed(Closed::Refused(SocketConnectError::Refused(refusal))) => {
             assert_eq!(refusal.message().as_deref(), Some("go away"));
         }
         other => panic!("{other:?}"),
@@ -98,7 +98,7 @@ async fn the_owner_decides_about_refusals_and_what_is_shown_next() {
     let (client, mut inbox) = Client::connect(options).await.unwrap();
     assert!(matches!(next(&mut inbox).await, Incoming::Connected { .. }));
     assert!(matches!(next(&mut inbox).await, Incoming::Disconnected(_)));
-    assert!(matches!(next(&mut inbox).await, Incoming::Closed(Closed::Refused(ConnectError::Refused(_)))));
+    assert!(matches!(next(&mut inbox).await, Incoming::Closed(Closed::Refused(SocketConnectError::Refused(_)))));
     client.closed().await;
     assert_eq!(served.await.unwrap(), ["400", "401", "402", "403"]);
     let said = |number, word| (number, format!("the server refused the namespace: {word}"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a2c_agent::Secret;
-use a2c_hub::auth::{Anybody, ApiKey, Authenticate, ClientCertificate, Jwt, JwtKey, Key, UnusableJwtKey};
+use a2c_hub::auth::{ApiKey, Authenticate, CertificateAuth, Jwt, JwtKey, Key, OpenAccess, UnusableJwtKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -59,14 +59,14 @@ pub(crate) fn build(settings: &Settings, notes: &mut Notes) -> Option<Access> {
     tell_unused(settings, kind, &mut notes.warnings);
     match kind {
         AuthKind::None if !settings.listen.ip().is_loopback() => notes.keep(Err(Problem::Open(settings.listen))),
-        AuthKind::None => Some(Access::by(Anybody)),
+        AuthKind::None => Some(Access::by(OpenAccess)),
         AuthKind::Token => tokens(settings, notes).map(Access::by),
         AuthKind::Jwt => jwt(&settings.auth, notes).map(Access::by),
         AuthKind::Mtls if settings.tls.client_ca.is_none() => {
             let needs = "the CAs of the clients: --client-ca FILE (tls.client_ca)";
             notes.keep(Err(Problem::Needs("--auth mtls".into(), needs)))
         }
-        AuthKind::Mtls => Some(Access::by(ClientCertificate)),
+        AuthKind::Mtls => Some(Access::by(CertificateAuth)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use a2c_agent::Secret;
-use a2c_hub::{Limits, Rate};
+use a2c_hub::{HubLimits, Rate};
 use a2c_settings::{Layers, Origin, Overview, Setting};
 
 use super::args::Given;
@@ -64,7 +64,7 @@ impl Merge<'_> {
         let auth = self.auth(file.auth);
         let tls = self.tls(file.tls);
         let is_local = listen.ip().is_loopback() && auth.kind == Some(AuthKind::None);
-        let limits = self.limits(&file.limits, if is_local { Limits::local() } else { Limits::public() });
+        let limits = self.limits(&file.limits, if is_local { HubLimits::local() } else { HubLimits::public() });
         let audit = self.path("audit.file", flags.audit.clone(), file.audit.file);
         let values = self.pick("audit.values", flags.audit_values, file.audit.values, false);
         let traces = self.traces(file.traces);
@@ -171,7 +171,7 @@ impl Merge<'_> {
         TlsSettings { cert, key, client_ca, reload }
     }
 
-    fn limits(&mut self, file: &file::Limits, mut limits: Limits) -> Limits {
+    fn limits(&mut self, file: &file::Limits, mut limits: HubLimits) -> HubLimits {
         let flags = &self.given.flags;
         let payload = bounded(limits.max_payload);
         let payload: MessageBytes = self.pick("limits.max_payload", flags.max_payload, file.max_payload, payload);
@@ -330,7 +330,7 @@ pub(crate) fn shown_url(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use a2c_hub::Limits;
+    use a2c_hub::HubLimits;
 
     use super::*;
     use crate::server::args::Flags;
@@ -435,14 +435,14 @@ mod tests {
     #[test]
     fn limits_are_off_only_where_nobody_else_can_reach_the_hub() {
         let limits = |file: &str| merged(&Given::default(), file).limits;
-        assert_eq!(limits(""), Limits::public());
-        assert_eq!(limits("[auth]\nkind = \"none\""), Limits::local());
-        assert_eq!(limits("listen = \"0.0.0.0:1\"\n[auth]\nkind = \"none\""), Limits::public());
+        assert_eq!(limits(""), HubLimits::public());
+        assert_eq!(limits("[auth]\nkind = \"none\""), HubLimits::local());
+        assert_eq!(limits("listen = \"0.0.0.0:1\"\n[auth]\nkind = \"none\""), HubLimits::public());
         let set = limits("[auth]\nkind = \"none\"\n[limits]\nrequests_per_second = 7\nmax_attachments = 0");
         assert_eq!((set.requests, set.joins, set.max_attachments), (Some(Rate::per_second(7)), None, 0));
         let off = limits("[limits]\nrequests_per_second = 0\njoins_per_minute = \"off\"\nconnections_per_address = 0");
         assert_eq!((off.requests, off.joins, off.connections_per_address), (None, None, None));
-        assert_eq!(off.failed_connects, Limits::public().failed_connects);
+        assert_eq!(off.failed_connects, HubLimits::public().failed_connects);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use a2c_agent::Secret;
 use a2c_hub::auth::ApiKey;
-use a2c_hub::trace::{OtlpConfig, StartError, Tracer};
+use a2c_hub::trace::{OtlpConfig, TraceStartError, Tracer};
 use a2c_hub::{AuditConfig, HubConfig, TlsCheck, TlsConfig};
 use a2c_settings::Origin;
 
@@ -145,7 +145,7 @@ fn traces(settings: &Settings, notes: &mut Notes) -> Option<OtlpConfig> {
     // Sends nothing, but finds what is wrong with address and headers.
     if let Err(source) = Tracer::start(config.clone()) {
         let setting = match &source {
-            StartError::Header { .. } => "traces.headers (A2C_OTLP_HEADERS)".to_owned(),
+            TraceStartError::Header { .. } => "traces.headers (A2C_OTLP_HEADERS)".to_owned(),
             _ => format!("traces.endpoint (--otlp-endpoint) {}", shown_url(endpoint.expose())),
         };
         notes.problems.push(Problem::Traces { setting, source });

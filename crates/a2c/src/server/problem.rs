@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use a2c_hub::audit::OpenError;
+use a2c_hub::audit::AuditOpenError;
 use a2c_hub::auth::{UnusableJwtKey, UnusableKey};
 use a2c_hub::{TlsError, trace};
 use a2c_pem::PemError;
@@ -140,14 +140,14 @@ pub(crate) enum Problem {
     },
     /// What is in the file is not an audit log that could be continued.
     #[error("audit.file: {0}")]
-    AuditFile(#[from] OpenError),
+    AuditFile(#[from] AuditOpenError),
     /// Traces cannot be sent.
     #[error("{setting}: {source}")]
     Traces {
         /// Which setting, with its value where that is no secret.
         setting: String,
         /// Why not.
-        source: trace::StartError,
+        source: trace::TraceStartError,
     },
     /// A header for the collector, which may hold a secret and is not repeated.
     #[error("{0}: write NAME=VALUE, one per line or separated by commas")]

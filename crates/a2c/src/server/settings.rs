@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use a2c_agent::Secret;
-use a2c_hub::Limits;
+use a2c_hub::HubLimits;
 use a2c_settings::Overview;
 
 use super::problem::Problem;
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub(crate) drain: Duration,
     pub(crate) auth: AuthSettings,
     pub(crate) tls: TlsSettings,
-    pub(crate) limits: Limits,
+    pub(crate) limits: HubLimits,
     pub(crate) audit: Option<PathBuf>,
     pub(crate) audit_values: bool,
     pub(crate) traces: TraceSettings,

@@ -1,6 +1,6 @@
 //! `a2c audit verify`, as operators run it.
 
-use a2c_hub::audit::{AuditConfig, AuditLog, Event, Record};
+use a2c_hub::audit::{AuditConfig, AuditEvent, AuditLog, Record};
 use serde_json::{Value, json};
 
 use crate::program::{a2c, ran, run};
@@ -11,7 +11,7 @@ fn log() -> (tempfile::TempDir, String) {
     let path = dir.path().join("audit.jsonl").to_str().expect("a path in UTF-8").to_owned();
     let log = AuditLog::open(&AuditConfig::at(&path)).expect("the log opens");
     for office in ["a", "b", "c"] {
-        log.record(Record { office: Some(office.into()), ..Record::of(Event::Joined) });
+        log.record(Record { office: Some(office.into()), ..Record::of(AuditEvent::Joined) });
     }
     log.close();
     (dir, path)

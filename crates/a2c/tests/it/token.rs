@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use a2c_hub::auth::{Authenticate, Claim, Pass, Refused};
+use a2c_hub::auth::{AuthRefusal, Authenticate, Claim, Grant};
 use a2c_hub::{Hub, HubConfig};
-use a2c_link::{ConnectError, Ended, Inbox, Incoming, Link, LinkOptions, Reconnect, Token};
+use a2c_link::{ConnectError, Inbox, Incoming, Link, LinkEnded, LinkOptions, Reconnect, Token};
 use a2c_protocol::Role;
 
 const WAIT: Duration = Duration::from_secs(60);
@@ -22,9 +22,9 @@ struct Moody<F> {
 
 impl<F> Authenticate for Moody<F>
 where
-    F: Fn(&[String]) -> Result<Pass, Refused> + Send + Sync + 'static,
+    F: Fn(&[String]) -> Result<Grant, AuthRefusal> + Send + Sync + 'static,
 {
-    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
         let payload: serde_json::Value = serde_json::from_str(claim.payload).unwrap();
         let mut shown = self.shown.lock().unwrap();
         shown.push(payload["token"].as_str().unwrap_or("none").to_owned());
@@ -42,7 +42,7 @@ struct Case {
 }
 
 impl Case {
-    async fn start(rule: impl Fn(&[String]) -> Result<Pass, Refused> + Send + Sync + 'static) -> Self {
+    async fn start(rule: impl Fn(&[String]) -> Result<Grant, AuthRefusal> + Send + Sync + 'static) -> Self {
         let shown = Arc::<Mutex<Vec<String>>>::default();
         let mut config = HubConfig::on("127.0.0.1:0".parse().unwrap());
         config.auth = Arc::new(Moody { shown: shown.clone(), rule });
@@ -62,12 +62,12 @@ impl Case {
 }
 
 /// Good until the hub looks at the clock again: the connection comes about and is closed soon after.
-fn short_pass() -> Result<Pass, Refused> {
-    Ok(Pass::new("guest").until(SystemTime::now() + Duration::from_millis(1)))
+fn short_pass() -> Result<Grant, AuthRefusal> {
+    Ok(Grant::new("guest").until(SystemTime::now() + Duration::from_millis(1)))
 }
 
-fn long_pass() -> Result<Pass, Refused> {
-    Ok(Pass::new("guest"))
+fn long_pass() -> Result<Grant, AuthRefusal> {
+    Ok(Grant::new("guest"))
 }
 
 async fn next(inbox: &mut Inbox) -> Incoming {
@@ -135,7 +135,7 @@ async fn a_refused_token_of_a_file_is_shown_until_it_is_right() {
             if shown.len() == 4 {
                 std::fs::write(&renewed, "two").unwrap();
             }
-            Err(Refused::Expired)
+            Err(AuthRefusal::Expired)
         }
     })
     .await;
@@ -147,19 +147,19 @@ async fn a_refused_token_of_a_file_is_shown_until_it_is_right() {
 
 #[tokio::test]
 async fn a_refused_token_without_a_file_is_the_end() {
-    let case = Case::start(|shown| if shown.len() == 1 { short_pass() } else { Err(Refused::Expired) }).await;
+    let case = Case::start(|shown| if shown.len() == 1 { short_pass() } else { Err(AuthRefusal::Expired) }).await;
     let (link, mut inbox) = case.connect(Some("one".into())).await.unwrap();
     is_lost(&mut inbox).await;
     let Incoming::Closed(closed) = next(&mut inbox).await else { panic!("it went on") };
     let ended = link.ended(closed);
-    assert!(matches!(&ended, Ended::Refused(why) if matches!(**why, ConnectError::Unauthorized)), "{ended:?}");
+    assert!(matches!(&ended, LinkEnded::Refused(why) if matches!(**why, ConnectError::Unauthorized)), "{ended:?}");
     assert_eq!(ended.to_string(), "the hub refused the credential: give the hub's token; has it expired?");
     assert_eq!(case.shown(), ["one", "one"]);
 }
 
 #[tokio::test]
 async fn the_first_connect_tells_a_missing_token_from_a_wrong_one() {
-    let case = Case::start(|_| Err(Refused::Wrong)).await;
+    let case = Case::start(|_| Err(AuthRefusal::Wrong)).await;
     let dir = tempfile::tempdir().unwrap();
     let refused = async |token| case.connect(token).await.err().unwrap();
     assert!(matches!(refused(None).await, ConnectError::TokenNeeded));

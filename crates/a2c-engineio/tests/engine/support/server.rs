@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use a2c_engineio::{CloseReason, Config, Engine, Handler, Outgoing, Socket, Stream, Text};
+use a2c_engineio::{CloseReason, Config, Engine, Handler, OutgoingMessage, Socket, Stream, Text};
 use bytes::Bytes;
 use http::request::Parts;
 use hyper::server::conn::http1;
@@ -56,31 +56,31 @@ impl Handler for Relay {
         }
         let number = || rest.parse::<usize>().unwrap();
         match word {
-            "echo" => socket.send(Outgoing::text(rest.to_owned())),
-            "count" => (0..number()).for_each(|n| socket.send(Outgoing::text(n.to_string()))),
+            "echo" => socket.send(OutgoingMessage::text(rest.to_owned())),
+            "count" => (0..number()).for_each(|n| socket.send(OutgoingMessage::text(n.to_string()))),
             "stream" => drop(tokio::spawn(stream(socket.clone(), number()))),
             "seq" => {
                 let due = socket.data.due.fetch_add(1, Ordering::Relaxed);
                 assert_eq!(number(), due, "out of order");
-                socket.send(Outgoing { head: "ack ".into(), body: due.to_string().into(), attachments: vec![] });
+                socket.send(OutgoingMessage { head: "ack ".into(), body: due.to_string().into(), attachments: vec![] });
             }
             "name" => {
                 socket.data.name.set(rest.to_owned()).unwrap();
                 self.names.lock().unwrap().insert(rest.to_owned(), socket.clone());
-                socket.send(Outgoing::text("named"));
+                socket.send(OutgoingMessage::text("named"));
             }
             "to" => {
                 let (whom, what) = rest.split_once(' ').unwrap();
                 let found = self.names.lock().unwrap().get(whom).cloned();
                 let from = socket.data.name.get().map_or("nobody", String::as_str);
                 if let Some(found) = found {
-                    found.send_and_wait(Outgoing::text(format!("from {from} {what}")));
+                    found.send_and_wait(OutgoingMessage::text(format!("from {from} {what}")));
                 }
             }
-            "big" => socket.send(Outgoing::text(vec![b'x'; number()])),
+            "big" => socket.send(OutgoingMessage::text(vec![b'x'; number()])),
             "blobs" => {
                 let attachments = (0..number()).map(|n| vec![n as u8; n].into()).collect();
-                socket.send(Outgoing { head: "blobs".into(), attachments, ..Outgoing::default() });
+                socket.send(OutgoingMessage { head: "blobs".into(), attachments, ..OutgoingMessage::default() });
             }
             "bye" => socket.close(CloseReason::Dismissed),
             "panic" => panic!("told to"),
@@ -89,7 +89,7 @@ impl Handler for Relay {
     }
 
     fn binary(&self, socket: &Arc<Socket<Desk>>, data: Bytes) {
-        socket.send(Outgoing { head: "blob".into(), attachments: vec![data], ..Outgoing::default() });
+        socket.send(OutgoingMessage { head: "blob".into(), attachments: vec![data], ..OutgoingMessage::default() });
     }
 
     fn closed(&self, socket: &Arc<Socket<Desk>>, reason: CloseReason) {
@@ -104,7 +104,7 @@ impl Handler for Relay {
 /// Numbers from a task that has nothing to do with what is being read.
 async fn stream(socket: Arc<Socket<Desk>>, count: usize) {
     for n in 0..count {
-        socket.send(Outgoing::text(format!("push {n}")));
+        socket.send(OutgoingMessage::text(format!("push {n}")));
         if n % 8 == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         } else {
@@ -126,8 +126,8 @@ pub(crate) fn config() -> Config {
         ping_interval: Duration::from_secs(5),
         ping_timeout: Duration::from_secs(30),
         max_payload: 1 << 20,
-        stranger_message: 1000,
-        stranger_stay: Duration::from_secs(30),
+        unadmitted_max_message: 1000,
+        unadmitted_timeout: Duration::from_secs(30),
         max_backlog: 1 << 20,
         max_memory: 512 << 20,
     }

@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 use a2c_protocol::Role;
 use serde::{Deserialize, Deserializer};
 
-use crate::auth::{Pass, Refused};
+use crate::auth::{AuthRefusal, Grant};
 
 /// What the hub asks of a token besides its signature.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Expected {
+pub(super) struct ExpectedClaims {
     pub(super) issuer: Option<String>,
     pub(super) audience: Option<String>,
     pub(super) leeway: Duration,
@@ -23,68 +23,68 @@ pub(super) struct Claims {
     #[serde(default, deserialize_with = "present")]
     iss: Option<String>,
     #[serde(default, deserialize_with = "present")]
-    aud: Option<Texts>,
+    aud: Option<StringOrList>,
     #[serde(default, deserialize_with = "present")]
-    exp: Option<Moment>,
+    exp: Option<NumericDate>,
     #[serde(default, deserialize_with = "present")]
-    nbf: Option<Moment>,
+    nbf: Option<NumericDate>,
     #[serde(default, deserialize_with = "present")]
-    roles: Option<Texts>,
+    roles: Option<StringOrList>,
     #[serde(default, deserialize_with = "present")]
-    offices: Option<Texts>,
+    offices: Option<StringOrList>,
     #[serde(default, deserialize_with = "present")]
-    name: Option<Texts>,
+    name: Option<StringOrList>,
 }
 
 impl Claims {
     /// What a token with these claims permits at a moment.
-    pub(super) fn pass(self, expected: &Expected, now: SystemTime) -> Result<Pass, Refused> {
+    pub(super) fn grant(self, expected: &ExpectedClaims, now: SystemTime) -> Result<Grant, AuthRefusal> {
         self.is_for_us(expected)?;
         let end = self.end(expected, now)?;
-        let mut pass = Pass::new(self.sub.as_deref().unwrap_or_default());
+        let mut grant = Grant::new(self.sub.as_deref().unwrap_or_default());
         if let Some(roles) = self.roles {
-            pass = pass.only_roles(roles.list().iter().filter_map(|role| role_named(role)));
+            grant = grant.only_roles(roles.list().iter().filter_map(|role| role_named(role)));
         }
         if let Some(offices) = self.offices {
-            pass = pass.only_offices(offices.list());
+            grant = grant.only_offices(offices.list());
         }
         if let Some(names) = self.name {
-            pass = pass.only_names(names.list());
+            grant = grant.only_names(names.list());
         }
         Ok(match end {
-            Some(end) => pass.until(end),
-            None => pass,
+            Some(end) => grant.until(end),
+            None => grant,
         })
     }
 
-    fn is_for_us(&self, expected: &Expected) -> Result<(), Refused> {
+    fn is_for_us(&self, expected: &ExpectedClaims) -> Result<(), AuthRefusal> {
         match (&expected.issuer, &self.iss) {
-            (Some(_), None) => return Err(Refused::MissingClaim { claim: "iss" }),
-            (Some(expected), Some(issuer)) if expected != issuer => return Err(Refused::Issuer),
+            (Some(_), None) => return Err(AuthRefusal::MissingClaim { claim: "iss" }),
+            (Some(expected), Some(issuer)) if expected != issuer => return Err(AuthRefusal::Issuer),
             _ => {}
         }
         match (&expected.audience, &self.aud) {
-            (Some(_), None) => Err(Refused::MissingClaim { claim: "aud" }),
+            (Some(_), None) => Err(AuthRefusal::MissingClaim { claim: "aud" }),
             (None, None) => Ok(()),
             (Some(expected), Some(audience)) if audience.contains(expected) => Ok(()),
-            _ => Err(Refused::Audience),
+            _ => Err(AuthRefusal::Audience),
         }
     }
 
     /// When the token ends, if it ends, and not before it has begun.
-    fn end(&self, expected: &Expected, now: SystemTime) -> Result<Option<SystemTime>, Refused> {
+    fn end(&self, expected: &ExpectedClaims, now: SystemTime) -> Result<Option<SystemTime>, AuthRefusal> {
         // With a leeway beyond what the clock can show, no moment is too early or too late.
         let later = |moment: SystemTime| moment.checked_add(expected.leeway);
-        if let Some(Moment(begin)) = self.nbf
+        if let Some(NumericDate(begin)) = self.nbf
             && later(now).is_some_and(|now| now < begin)
         {
-            return Err(Refused::NotYetValid);
+            return Err(AuthRefusal::NotYetValid);
         }
-        let Some(Moment(end)) = self.exp else {
-            return if expected.no_expiry_allowed { Ok(None) } else { Err(Refused::MissingClaim { claim: "exp" }) };
+        let Some(NumericDate(end)) = self.exp else {
+            return if expected.no_expiry_allowed { Ok(None) } else { Err(AuthRefusal::MissingClaim { claim: "exp" }) };
         };
         match later(end) {
-            Some(end) if end <= now => Err(Refused::Expired),
+            Some(end) if end <= now => Err(AuthRefusal::Expired),
             end => Ok(end),
         }
     }
@@ -103,12 +103,12 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 /// One text or a list of them.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Texts {
+enum StringOrList {
     One(String),
     Many(Vec<String>),
 }
 
-impl Texts {
+impl StringOrList {
     fn list(self) -> Vec<String> {
         match self {
             Self::One(text) => vec![text],
@@ -127,9 +127,9 @@ impl Texts {
 /// Seconds since 1970, whole or not.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(try_from = "f64")]
-struct Moment(SystemTime);
+struct NumericDate(SystemTime);
 
-impl TryFrom<f64> for Moment {
+impl TryFrom<f64> for NumericDate {
     type Error = &'static str;
 
     fn try_from(seconds: f64) -> Result<Self, Self::Error> {

@@ -16,10 +16,10 @@ const MIN_RSA: usize = 2048 / 8;
 
 /// A key that verifies tokens.
 #[derive(Clone)]
-pub struct JwtKey(Kind);
+pub struct JwtKey(KeyMaterial);
 
 #[derive(Clone)]
-enum Kind {
+enum KeyMaterial {
     Secret(hmac::Key),
     Public(PublicKey),
 }
@@ -36,7 +36,7 @@ impl JwtKey {
         if secret.len() < MIN_SECRET {
             return Err(UnusableJwtKey::ShortSecret { length: secret.len() });
         }
-        Ok(Self(Kind::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret))))
+        Ok(Self(KeyMaterial::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret))))
     }
 
     /// The RSA public key of the issuer in PEM, for RS256.
@@ -48,7 +48,7 @@ impl JwtKey {
         if key.der.len() < MIN_RSA {
             return Err(UnusableJwtKey::ShortRsa);
         }
-        Ok(Self(Kind::Public(key)))
+        Ok(Self(KeyMaterial::Public(key)))
     }
 
     /// The Ed25519 public key of the issuer in PEM, for EdDSA.
@@ -56,22 +56,23 @@ impl JwtKey {
     /// # Errors
     /// When it is anything else.
     pub fn eddsa(pem: &str) -> Result<Self, UnusableJwtKey> {
-        PublicKey::read(pem, "an Ed25519", Algorithm::EdDSA, webpki::ring::ED25519).map(|key| Self(Kind::Public(key)))
+        PublicKey::read(pem, "an Ed25519", Algorithm::EdDSA, webpki::ring::ED25519)
+            .map(|key| Self(KeyMaterial::Public(key)))
     }
 
     /// The one algorithm that the key is for.
     pub(super) fn algorithm(&self) -> Algorithm {
         match &self.0 {
-            Kind::Secret(_) => Algorithm::HS256,
-            Kind::Public(key) => key.algorithm,
+            KeyMaterial::Secret(_) => Algorithm::HS256,
+            KeyMaterial::Public(key) => key.algorithm,
         }
     }
 
     /// Whether a signature of a message was made with this key, or with the private key that belongs to it.
     pub(super) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
         match &self.0 {
-            Kind::Secret(secret) => hmac::verify(secret, message, signature).is_ok(),
-            Kind::Public(key) => key.verify(message, signature).is_ok(),
+            KeyMaterial::Secret(secret) => hmac::verify(secret, message, signature).is_ok(),
+            KeyMaterial::Public(key) => key.verify(message, signature).is_ok(),
         }
     }
 }

@@ -16,15 +16,15 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use jsonwebtoken::dangerous::insecure_decode_claims;
 use jsonwebtoken::decode_header;
 
-use super::places::judge;
-use super::{Authenticate, Claim, Pass, Refused};
-use claims::{Claims, Expected};
+use super::credential::judge;
+use super::{AuthRefusal, Authenticate, Claim, Grant};
+use claims::{Claims, ExpectedClaims};
 pub use key::{JwtKey, UnusableJwtKey};
 
 /// Lets in whoever has a token that was signed with one of the keys: in the header `x-api-key` or `access_token`, as
 /// `authorization: Bearer …`, or as `auth.token` of the CONNECT.
 ///
-/// The claims of the token become the [`Pass`]: `sub` is its subject, `roles`, `offices` and `name` limit it, `exp` ends
+/// The claims of the token become the [`Grant`]: `sub` is its subject, `roles`, `offices` and `name` limit it, `exp` ends
 /// it. A claim that is missing limits nothing, except that a token without `exp` is refused unless that is
 /// [allowed](Self::allow_no_expiry).
 ///
@@ -47,13 +47,13 @@ pub use key::{JwtKey, UnusableJwtKey};
 pub struct Jwt {
     /// At least one.
     keys: Vec<JwtKey>,
-    expected: Expected,
+    expected: ExpectedClaims,
 }
 
 impl Jwt {
     /// Takes tokens that were signed with this key.
     pub fn new(key: JwtKey) -> Self {
-        Self { keys: vec![key], expected: Expected::default() }
+        Self { keys: vec![key], expected: ExpectedClaims::default() }
     }
 
     /// Takes tokens that were signed with this key as well.
@@ -93,7 +93,7 @@ impl Jwt {
     }
 
     /// The claims of a token that one of our keys has signed.
-    fn verified(&self, token: &[u8]) -> Result<Claims, Refused> {
+    fn verified(&self, token: &[u8]) -> Result<Claims, AuthRefusal> {
         // Also where the header names an algorithm that nobody knows, or none.
         let header = decode_header(token).map_err(|_| malformed("its header cannot be read"))?;
         if header.crit.is_some() {
@@ -101,14 +101,14 @@ impl Jwt {
         }
         let mut keys = self.keys.iter().filter(|key| key.algorithm() == header.alg).peekable();
         if keys.peek().is_none() {
-            return Err(Refused::Algorithm);
+            return Err(AuthRefusal::Algorithm);
         }
         let dot = token.iter().rposition(|&byte| byte == b'.').ok_or(malformed("it has no signature"))?;
         let (message, signature) = (&token[..dot], &token[dot + 1..]);
         let signature =
             BASE64_URL_SAFE_NO_PAD.decode(signature).map_err(|_| malformed("its signature is no base64"))?;
         if !keys.any(|key| key.has_signed(message, &signature)) {
-            return Err(Refused::Signature);
+            return Err(AuthRefusal::Signature);
         }
         // Dangerous without what has been checked above, on the same bytes.
         insecure_decode_claims(token).map_err(|_| malformed("a claim is not what it has to be"))
@@ -116,8 +116,8 @@ impl Jwt {
 }
 
 impl Authenticate for Jwt {
-    fn authenticate(&self, claim: &Claim<'_>) -> Result<Pass, Refused> {
-        judge(claim, |token| self.verified(token)?.pass(&self.expected, claim.now))
+    fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
+        judge(claim, |token| self.verified(token)?.grant(&self.expected, claim.now))
     }
 
     fn kind(&self) -> &'static str {
@@ -125,6 +125,6 @@ impl Authenticate for Jwt {
     }
 }
 
-fn malformed(what: &'static str) -> Refused {
-    Refused::Malformed { what }
+fn malformed(what: &'static str) -> AuthRefusal {
+    AuthRefusal::Malformed { what }
 }

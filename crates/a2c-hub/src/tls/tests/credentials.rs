@@ -1,17 +1,17 @@
 //! What is said about files that cannot be used, or should not.
 
-use super::pki::{Ca, Files, params, write};
+use super::pki::{Ca, TlsFixture, params, write};
 use super::reload::logged;
-use crate::tls::Tls;
+use crate::tls::ServerTls;
 
 #[test]
 fn each_file_that_cannot_be_used_is_named() {
     for name in ["hub.crt", "hub.key", "clients.crt"] {
         let ca = Ca::new("ca");
-        let files = Files::new(&ca.server(), Some(&ca));
-        Tls::load(&files.config).unwrap();
+        let files = TlsFixture::new(&ca.server(), Some(&ca));
+        ServerTls::load(&files.config).unwrap();
         write(&files.path(name), "s3cret of another kind");
-        let told = Tls::load(&files.config).err().expect("the files can be used").to_string();
+        let told = ServerTls::load(&files.config).err().expect("the files can be used").to_string();
         assert!(told.contains(name) && told.contains("PEM") && !told.contains("s3cret"), "{told}");
     }
 }
@@ -23,8 +23,8 @@ fn what_will_not_work_for_long_is_a_warning() {
         let mut params = params("hub", &["localhost"]);
         params.not_before = rcgen::date_time_ymd(years[0], 1, 1);
         params.not_after = rcgen::date_time_ymd(years[1], 1, 1);
-        let files = Files::new(&ca.issue(&params), None);
-        logged(|| drop(Tls::load(&files.config).unwrap()))
+        let files = TlsFixture::new(&ca.issue(&params), None);
+        logged(|| drop(ServerTls::load(&files.config).unwrap()))
     };
     let expired = told([2000, 2001]);
     assert!(expired.contains("WARN") && expired.contains("hub.crt expired on 2001-01-01"), "{expired}");
@@ -37,10 +37,10 @@ fn what_will_not_work_for_long_is_a_warning() {
 #[test]
 fn a_key_that_everybody_can_read_is_a_warning() {
     use std::os::unix::fs::PermissionsExt as _;
-    let files = Files::new(&Ca::new("ca").server(), None);
+    let files = TlsFixture::new(&Ca::new("ca").server(), None);
     let told = |mode| {
         std::fs::set_permissions(&files.config.key, std::fs::Permissions::from_mode(mode)).unwrap();
-        logged(|| drop(Tls::load(&files.config).unwrap()))
+        logged(|| drop(ServerTls::load(&files.config).unwrap()))
     };
     let open = told(0o644);
     assert!(open.contains("WARN") && open.contains("hub.key"), "{open}");
@@ -50,11 +50,11 @@ fn a_key_that_everybody_can_read_is_a_warning() {
 #[test]
 fn a_check_tells_of_every_file() {
     let ca = Ca::new("ca");
-    let told = |change: &dyn Fn(&Files)| {
-        let files = Files::new(&ca.server(), Some(&ca));
+    let told = |change: &dyn Fn(&TlsFixture)| {
+        let files = TlsFixture::new(&ca.server(), Some(&ca));
         change(&files);
         let check = files.config.check();
-        assert_eq!(check.errors.is_empty(), Tls::load(&files.config).is_ok());
+        assert_eq!(check.errors.is_empty(), ServerTls::load(&files.config).is_ok());
         check.errors.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(told(&|_| ()), [""; 0]);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod credentials;
-mod door;
+mod handshake;
 mod pki;
 mod reload;
 mod subject;
@@ -21,22 +21,22 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use self::pki::Pair;
-use super::Tls;
+use super::ServerTls;
 
 /// Longer than anything here takes; only a failing test ever waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What became of a handshake: the client's name, or why it was refused.
-type Outcome = io::Result<Option<Arc<str>>>;
+type HandshakeOutcome = io::Result<Option<Arc<str>>>;
 
 /// A listener that echoes what it hears over TLS.
-struct Listener {
+struct TlsEchoServer {
     address: SocketAddr,
-    outcomes: mpsc::UnboundedReceiver<Outcome>,
+    outcomes: mpsc::UnboundedReceiver<HandshakeOutcome>,
 }
 
-impl Listener {
-    async fn start(tls: Tls) -> Self {
+impl TlsEchoServer {
+    async fn start(tls: ServerTls) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (report, outcomes) = mpsc::unbounded_channel();
@@ -60,20 +60,20 @@ impl Listener {
         Self { address, outcomes }
     }
 
-    async fn outcome(&mut self) -> Outcome {
+    async fn outcome(&mut self) -> HandshakeOutcome {
         tokio::time::timeout(PATIENCE, self.outcomes.recv()).await.unwrap().unwrap()
     }
 }
 
 /// How a client of the test comes.
-struct Client<'a> {
+struct TlsClient<'a> {
     trusts: &'a CertificateDer<'static>,
     shows: Option<&'a Pair>,
     versions: &'a [&'static SupportedProtocolVersion],
     alpn: Vec<Vec<u8>>,
 }
 
-impl<'a> Client<'a> {
+impl<'a> TlsClient<'a> {
     fn trusting(trusts: &'a CertificateDer<'static>) -> Self {
         Self { trusts, shows: None, versions: rustls::ALL_VERSIONS, alpn: Vec::new() }
     }

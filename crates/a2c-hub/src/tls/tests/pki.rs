@@ -72,12 +72,12 @@ pub(super) fn params(common_name: &str, dns: &[&str]) -> CertificateParams {
 }
 
 /// The files of one configuration, in a folder of their own.
-pub(super) struct Files {
+pub(super) struct TlsFixture {
     dir: TempDir,
     pub(super) config: TlsConfig,
 }
 
-impl Files {
+impl TlsFixture {
     pub(super) fn new(pair: &Pair, client_ca: Option<&Ca>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = |name| dir.path().join(name);

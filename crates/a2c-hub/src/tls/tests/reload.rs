@@ -7,16 +7,16 @@ use a2c_pem::PemError;
 use rustls::pki_types::CertificateDer;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::pki::{Ca, Files, age, params, write};
-use super::{Client, Listener, PATIENCE, certificate_of, echo};
-use crate::tls::footprint::Footprint;
-use crate::tls::{Tls, TlsError};
+use super::pki::{Ca, TlsFixture, age, params, write};
+use super::{PATIENCE, TlsClient, TlsEchoServer, certificate_of, echo};
+use crate::tls::file_stamps::FileStamps;
+use crate::tls::{ServerTls, TlsError};
 
 /// What a piece of work logs on this thread.
 pub(super) fn logged(work: impl FnOnce()) -> String {
     #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-    impl io::Write for Log {
+    struct CapturedLog(Arc<Mutex<Vec<u8>>>);
+    impl io::Write for CapturedLog {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -25,31 +25,31 @@ pub(super) fn logged(work: impl FnOnce()) -> String {
             Ok(())
         }
     }
-    impl<'a> MakeWriter<'a> for Log {
+    impl<'a> MakeWriter<'a> for CapturedLog {
         type Writer = Self;
         fn make_writer(&'a self) -> Self {
             self.clone()
         }
     }
-    let log = Log::default();
+    let log = CapturedLog::default();
     let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
     tracing::subscriber::with_default(subscriber, work);
     let bytes = log.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
 }
 
-async fn served(ca: &Ca, listener: &Listener) -> CertificateDer<'static> {
-    certificate_of(&Client::trusting(ca.der()).connect(listener.address).await.unwrap())
+async fn served(ca: &Ca, listener: &TlsEchoServer) -> CertificateDer<'static> {
+    certificate_of(&TlsClient::trusting(ca.der()).connect(listener.address).await.unwrap())
 }
 
 #[tokio::test]
 async fn new_connections_get_the_new_certificate_and_old_ones_go_on() {
     let ca = Ca::new("ca");
     let (first, second) = (ca.server(), ca.server());
-    let files = Files::new(&first, None);
-    let tls = Tls::load(&files.config).unwrap();
-    let listener = Listener::start(tls.clone()).await;
-    let mut old = Client::trusting(ca.der()).connect(listener.address).await.unwrap();
+    let files = TlsFixture::new(&first, None);
+    let tls = ServerTls::load(&files.config).unwrap();
+    let listener = TlsEchoServer::start(tls.clone()).await;
+    let mut old = TlsClient::trusting(ca.der()).connect(listener.address).await.unwrap();
     assert_eq!(certificate_of(&old), first.der());
     assert!(!tls.reload().unwrap(), "nothing has changed");
 
@@ -64,9 +64,9 @@ async fn new_connections_get_the_new_certificate_and_old_ones_go_on() {
 async fn a_pair_that_does_not_fit_leaves_the_old_one_in_use() {
     let ca = Ca::new("ca");
     let (first, second) = (ca.server(), ca.server());
-    let files = Files::new(&first, None);
-    let tls = Tls::load(&files.config).unwrap();
-    let listener = Listener::start(tls.clone()).await;
+    let files = TlsFixture::new(&first, None);
+    let tls = ServerTls::load(&files.config).unwrap();
+    let listener = TlsEchoServer::start(tls.clone()).await;
 
     // Half of the new pair is there.
     write(&files.config.certificate, &second.certificate);
@@ -87,9 +87,9 @@ async fn a_pair_that_does_not_fit_leaves_the_old_one_in_use() {
 fn looking_at_the_files_tells_a_change_once() {
     let ca = Ca::new("ca");
     let (first, second) = (ca.server(), ca.server());
-    let files = Files::new(&first, None);
+    let files = TlsFixture::new(&first, None);
     files.age();
-    let tls = Tls::load(&files.config).unwrap();
+    let tls = ServerTls::load(&files.config).unwrap();
     let look = || logged(|| tls.shared.look());
     assert_eq!(look(), "");
 
@@ -108,8 +108,8 @@ fn looking_at_the_files_tells_a_change_once() {
 
 #[test]
 fn a_file_that_was_just_written_may_change_without_looking_different() {
-    let files = Files::new(&Ca::new("ca").server(), None);
-    let looks = || Footprint::of(&files.config);
+    let files = TlsFixture::new(&Ca::new("ca").server(), None);
+    let looks = || FileStamps::of(&files.config);
     assert!(looks().differs_from(&looks()));
     files.age();
     assert!(!looks().differs_from(&looks()));
@@ -124,7 +124,7 @@ fn a_file_that_was_just_written_may_change_without_looking_different() {
 async fn swapped_links_are_seen_by_the_watch() {
     use std::os::unix::fs::symlink;
     let ca = Ca::new("ca");
-    let mut files = Files::new(&ca.server(), None);
+    let mut files = TlsFixture::new(&ca.server(), None);
     let versions = [ca.server(), ca.server(), ca.server()];
     for (number, pair) in versions.iter().enumerate() {
         let dir = files.path(&number.to_string());
@@ -147,9 +147,9 @@ async fn swapped_links_are_seen_by_the_watch() {
     };
 
     point_to(0);
-    let tls = Tls::load(&files.config).unwrap();
+    let tls = ServerTls::load(&files.config).unwrap();
     let watch = tokio::spawn(tls.watch());
-    let listener = Listener::start(tls).await;
+    let listener = TlsEchoServer::start(tls).await;
     assert_eq!(served(&ca, &listener).await, versions[0].der());
     for (number, pair) in versions.iter().enumerate().skip(1) {
         point_to(number);
@@ -162,12 +162,12 @@ async fn swapped_links_are_seen_by_the_watch() {
 #[tokio::test]
 async fn other_client_cas_take_effect_too() {
     let (ca, other) = (Ca::new("ca"), Ca::new("other"));
-    let files = Files::new(&ca.server(), Some(&ca));
-    let tls = Tls::load(&files.config).unwrap();
-    let mut listener = Listener::start(tls.clone()).await;
+    let files = TlsFixture::new(&ca.server(), Some(&ca));
+    let tls = ServerTls::load(&files.config).unwrap();
+    let mut listener = TlsEchoServer::start(tls.clone()).await;
     let (desk, stranger) = (ca.issue(&params("desk", &[])), other.issue(&params("stranger", &[])));
-    let asks = async |pair, listener: &mut Listener| {
-        if let Ok(mut stream) = Client::trusting(ca.der()).showing(pair).connect(listener.address).await {
+    let asks = async |pair, listener: &mut TlsEchoServer| {
+        if let Ok(mut stream) = TlsClient::trusting(ca.der()).showing(pair).connect(listener.address).await {
             // Whether it is heard is what the listener says.
             let _ = echo(&mut stream).await;
         }
@@ -183,8 +183,8 @@ async fn other_client_cas_take_effect_too() {
 
 #[tokio::test]
 async fn the_watch_ends_with_what_it_watches() {
-    let files = Files::new(&Ca::new("ca").server(), None);
-    let tls = Tls::load(&files.config).unwrap();
+    let files = TlsFixture::new(&Ca::new("ca").server(), None);
+    let tls = ServerTls::load(&files.config).unwrap();
     let watch = tokio::spawn(tls.watch());
     drop(tls);
     tokio::time::timeout(PATIENCE, watch).await.unwrap().unwrap();

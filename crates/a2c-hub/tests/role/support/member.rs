@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2c_hub::Hub;
-use a2c_socketio::{Client, ConnectError, Event, Inbox, Incoming, Options, Payload, Transport};
+use a2c_socketio::{Client, Event, Inbox, Incoming, Options, Payload, SocketConnectError, Transport};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ impl Member {
             .reconnect(None)
     }
 
-    pub(crate) async fn connect_with(options: Options) -> Result<Self, ConnectError> {
+    pub(crate) async fn connect_with(options: Options) -> Result<Self, SocketConnectError> {
         let (client, mut inbox) = within("a connection", Client::connect(options)).await?;
         match within("the news of the connection", inbox.recv()).await {
             Some(Incoming::Connected { .. }) => Ok(Self { client, inbox }),

@@ -4,7 +4,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::{DpeUri, DpeUriError, SCHEME};
-use crate::uri::{Flaw, Host, Parsed, check_written_length, flaw::excerpt, percent, split, travels_as_text};
+use crate::uri::{Flaw, Host, ParsedUri, check_written_length, flaw::excerpt, percent, split, travels_as_text};
 
 /// The identity of a whole document: a host, and a doc-ref of one or more segments.
 ///
@@ -51,7 +51,7 @@ impl DpeDocumentUri {
     }
 
     /// Reads leniently: query and fragment are dropped, and returned so that the caller can warn.
-    pub fn parse(text: &str) -> Result<Parsed<Self>, DpeDocumentUriError> {
+    pub fn parse(text: &str) -> Result<ParsedUri<Self>, DpeDocumentUriError> {
         let refuse = |flaw| DpeDocumentUriError::new(flaw, text);
         let pieces = split::split(text, SCHEME).map_err(refuse)?;
         let uri = Self {
@@ -60,12 +60,12 @@ impl DpeDocumentUri {
         };
         uri.check().map_err(refuse)?;
         let dropped = pieces.query_and_fragment();
-        Ok(Parsed { uri, dropped })
+        Ok(ParsedUri { uri, dropped })
     }
 
     /// Reads strictly: a query or fragment is refused, so that an Agent notices before it asks.
     pub fn parse_strict(text: &str) -> Result<Self, DpeDocumentUriError> {
-        let Parsed { uri, dropped } = Self::parse(text)?;
+        let ParsedUri { uri, dropped } = Self::parse(text)?;
         let flaw = match (dropped.query, dropped.fragment) {
             (None, None) => return Ok(uri),
             (Some(_), _) => Flaw::QueryNotAllowed,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::query::integer;
 use super::{Categories, Depth, DpeQuery, DpeRule, DpeUriError, Format, SCHEME};
-use crate::uri::{Dropped, Flaw, Host, Parsed, check_written_length, percent, split, travels_as_text};
+use crate::uri::{Dropped, Flaw, Host, ParsedUri, check_written_length, percent, split, travels_as_text};
 
 /// What a `dpe://` URI points at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -103,7 +103,7 @@ impl DpeUri {
     }
 
     /// Reads a URI in Finder context. A fragment is dropped, and returned so that the caller can warn.
-    pub fn parse(text: &str) -> Result<Parsed<Self>, DpeUriError> {
+    pub fn parse(text: &str) -> Result<ParsedUri<Self>, DpeUriError> {
         let broken = |rule| move |flaw| DpeUriError::new(rule, flaw, text);
         let pieces = split::split(text, SCHEME).map_err(|flaw| {
             let rule = match flaw {
@@ -120,7 +120,7 @@ impl DpeUri {
         let query = pieces.query.map(DpeQuery::parse).transpose()?;
         let uri = Self::new(host, level, query.unwrap_or_default())?;
         let dropped = Dropped { query: None, fragment: pieces.fragment.map(str::to_owned) };
-        Ok(Parsed { uri, dropped })
+        Ok(ParsedUri { uri, dropped })
     }
 
     /// The host: the name space of the MCP server that has the document.

@@ -9,14 +9,14 @@ use std::mem;
 use std::task::{Context, Poll, Waker};
 
 use crate::backlog::Backlog;
-use crate::packet::{Packet, encode_payload};
-use crate::pool::Share;
-use crate::stream::Writer;
-use crate::{CloseReason, Full};
+use crate::memory_pool::PoolShare;
+use crate::packet::{QueuedPacket, encode_payload};
+use crate::stream::StreamWriter;
+use crate::{CloseReason, QueueFull};
 
 /// The way out and what waits for it.
-pub(crate) struct Outlet {
-    transport: Transport,
+pub(crate) struct SendQueue {
+    transport: QueueTransport,
     /// Set once; from then on nothing is queued.
     closing: Option<CloseReason>,
     /// The task that writes, or the poll that waits.
@@ -25,19 +25,19 @@ pub(crate) struct Outlet {
     waiting: Vec<Waker>,
     /// The socket is noted in a batch that will flush it.
     noted: bool,
-    share: Share,
+    share: PoolShare,
 }
 
-enum Transport {
+enum QueueTransport {
     Polling {
-        packets: VecDeque<Packet>,
+        packets: VecDeque<QueuedPacket>,
         weight: usize,
         in_poll: bool,
         in_post: bool,
         probe: Probe,
     },
     Websocket {
-        writer: Writer,
+        writer: StreamWriter,
         backlog: Backlog,
         blocked: bool,
     },
@@ -58,7 +58,7 @@ enum Probe {
 }
 
 /// What a poll has to do.
-pub(crate) enum Polled {
+pub(crate) enum PollOutcome {
     Payload(Vec<u8>),
     /// Nothing is there, and a websocket wants to take over: wait only for a moment.
     Probed,
@@ -74,26 +74,29 @@ pub(crate) enum Drained {
     Broken(io::Error),
 }
 
-impl Outlet {
-    pub(crate) fn polling(share: Share) -> Self {
+impl SendQueue {
+    pub(crate) fn polling(share: PoolShare) -> Self {
         let packets = VecDeque::new();
-        Self::over(Transport::Polling { packets, weight: 0, in_poll: false, in_post: false, probe: Probe::None }, share)
+        Self::over(
+            QueueTransport::Polling { packets, weight: 0, in_poll: false, in_post: false, probe: Probe::None },
+            share,
+        )
     }
 
-    pub(crate) fn websocket(writer: Writer, share: Share) -> Self {
-        Self::over(Transport::Websocket { writer, backlog: Backlog::default(), blocked: false }, share)
+    pub(crate) fn websocket(writer: StreamWriter, share: PoolShare) -> Self {
+        Self::over(QueueTransport::Websocket { writer, backlog: Backlog::default(), blocked: false }, share)
     }
 
-    fn over(transport: Transport, share: Share) -> Self {
+    fn over(transport: QueueTransport, share: PoolShare) -> Self {
         Self { transport, closing: None, owner: None, waiting: Vec::new(), noted: false, share }
     }
 
     /// How much waits, in bytes.
     pub(crate) fn len(&self) -> usize {
         match &self.transport {
-            Transport::Polling { weight, .. } => *weight,
-            Transport::Websocket { backlog, .. } => backlog.len(),
-            Transport::Gone => 0,
+            QueueTransport::Polling { weight, .. } => *weight,
+            QueueTransport::Websocket { backlog, .. } => backlog.len(),
+            QueueTransport::Gone => 0,
         }
     }
 
@@ -107,7 +110,7 @@ impl Outlet {
     }
 
     pub(crate) fn is_websocket(&self) -> bool {
-        matches!(self.transport, Transport::Websocket { .. })
+        matches!(self.transport, QueueTransport::Websocket { .. })
     }
 
     /// Ends the session for a reason, unless there is one already. Says whether this was the first.
@@ -123,25 +126,25 @@ impl Outlet {
 
     /// Queues a packet where `limit` is not exceeded; a queue that is empty takes everything. Says whether somebody has
     /// to see to it that it is written.
-    pub(crate) fn queue(&mut self, packet: Packet, limit: usize) -> Result<Queued, Full> {
+    pub(crate) fn queue(&mut self, packet: QueuedPacket, limit: usize) -> Result<Queued, QueueFull> {
         if self.closing.is_some() {
             return Ok(Queued::Dropped);
         }
         let waiting = self.len();
         if waiting > 0 && waiting.saturating_add(packet.weight()) > limit {
-            return Err(Full);
+            return Err(QueueFull);
         }
         let queued = match &mut self.transport {
-            Transport::Polling { packets, weight, .. } => {
+            QueueTransport::Polling { packets, weight, .. } => {
                 *weight += packet.weight();
                 packets.push_back(packet.detached());
                 Queued::ForOwner
             }
-            Transport::Websocket { backlog, blocked, .. } => {
+            QueueTransport::Websocket { backlog, blocked, .. } => {
                 backlog.push(packet);
                 if *blocked || mem::replace(&mut self.noted, true) { Queued::SeenTo } else { Queued::ForBatch }
             }
-            Transport::Gone => Queued::Dropped,
+            QueueTransport::Gone => Queued::Dropped,
         };
         self.share.set(self.len());
         Ok(queued)
@@ -149,7 +152,7 @@ impl Outlet {
 
     /// Queues control frames of the websocket itself.
     pub(crate) fn control(&mut self, push: impl FnOnce(&mut Backlog)) {
-        if let Transport::Websocket { backlog, .. } = &mut self.transport {
+        if let QueueTransport::Websocket { backlog, .. } = &mut self.transport {
             push(backlog);
         }
     }
@@ -194,7 +197,7 @@ impl Outlet {
     /// it: the stream wakes whoever tried last, and that has to stay the owner.
     pub(crate) fn flush(&mut self) -> Drained {
         self.noted = false;
-        let Transport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Drained::Empty };
+        let QueueTransport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Drained::Empty };
         if *blocked || self.closing.is_some() {
             return Drained::Empty;
         }
@@ -216,7 +219,7 @@ impl Outlet {
     /// shows that the peer reads.
     pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> io::Result<u64> {
         self.noted = false;
-        let Transport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Ok(0) };
+        let QueueTransport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Ok(0) };
         let (before, was_blocked) = (backlog.len(), *blocked);
         if before == 0 && !was_blocked {
             return Ok(0);
@@ -239,7 +242,7 @@ impl Outlet {
 
     /// Writes the rest and closes the stream, as the owner.
     pub(crate) fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Transport::Websocket { writer, backlog, .. } = &mut self.transport else { return Poll::Ready(Ok(())) };
+        let QueueTransport::Websocket { writer, backlog, .. } = &mut self.transport else { return Poll::Ready(Ok(())) };
         match drain(backlog, |slices| writer.poll_write(cx, slices)) {
             Drained::Empty => writer.poll_shutdown(cx),
             Drained::Blocked => Poll::Pending,
@@ -249,90 +252,90 @@ impl Outlet {
 
     /// Drops the stream and whatever waits.
     pub(crate) fn gone(&mut self) {
-        self.transport = Transport::Gone;
+        self.transport = QueueTransport::Gone;
         self.shortened();
     }
 
     /// Begins a poll; there is at most one at a time.
-    pub(crate) fn begin_poll(&mut self) -> Result<(), AlreadyPolled> {
+    pub(crate) fn begin_poll(&mut self) -> Result<(), TransportBusy> {
         match &mut self.transport {
-            Transport::Polling { in_poll, .. } if !*in_poll => {
+            QueueTransport::Polling { in_poll, .. } if !*in_poll => {
                 *in_poll = true;
                 Ok(())
             }
-            Transport::Polling { .. } => Err(AlreadyPolled),
+            QueueTransport::Polling { .. } => Err(TransportBusy),
             _ => Ok(()),
         }
     }
 
     /// What a poll gets, once there is something; one that `is_brief` is only in it for a moment.
-    pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize, is_brief: bool) -> Poll<Polled> {
+    pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize, is_brief: bool) -> Poll<PollOutcome> {
         let closing = self.closing.is_some();
-        let Transport::Polling { packets, weight, probe, .. } = &mut self.transport else {
-            return Poll::Ready(Polled::Over);
+        let QueueTransport::Polling { packets, weight, probe, .. } = &mut self.transport else {
+            return Poll::Ready(PollOutcome::Over);
         };
         if packets.is_empty() {
             if closing {
-                self.transport = Transport::Gone;
-                return Poll::Ready(Polled::Payload(b"1".to_vec()));
+                self.transport = QueueTransport::Gone;
+                return Poll::Ready(PollOutcome::Payload(b"1".to_vec()));
             }
             match probe {
                 Probe::Heard => {
                     *probe = Probe::SentHome;
-                    return Poll::Ready(Polled::Payload(b"6".to_vec()));
+                    return Poll::Ready(PollOutcome::Payload(b"6".to_vec()));
                 }
-                Probe::SentHome if !is_brief => return Poll::Ready(Polled::Probed),
+                Probe::SentHome if !is_brief => return Poll::Ready(PollOutcome::Probed),
                 _ => {}
             }
             self.set_owner(cx.waker());
             return Poll::Pending;
         }
         let payload = encode_payload(packets, max_bytes);
-        *weight = packets.iter().map(Packet::weight).sum();
+        *weight = packets.iter().map(QueuedPacket::weight).sum();
         if packets.is_empty() {
             packets.shrink_to(0);
         }
         self.shortened();
-        Poll::Ready(Polled::Payload(payload))
+        Poll::Ready(PollOutcome::Payload(payload))
     }
 
     pub(crate) fn end_poll(&mut self) {
-        if let Transport::Polling { in_poll, .. } = &mut self.transport {
+        if let QueueTransport::Polling { in_poll, .. } = &mut self.transport {
             *in_poll = false;
         }
     }
 
     /// Begins to take what the client posts: one thing at a time, or their order would be anybody's guess.
-    pub(crate) fn begin_post(&mut self) -> Result<(), AlreadyPolled> {
+    pub(crate) fn begin_post(&mut self) -> Result<(), TransportBusy> {
         match &mut self.transport {
-            Transport::Polling { in_post, .. } if !*in_post => {
+            QueueTransport::Polling { in_post, .. } if !*in_post => {
                 *in_post = true;
                 Ok(())
             }
-            _ => Err(AlreadyPolled),
+            _ => Err(TransportBusy),
         }
     }
 
     pub(crate) fn end_post(&mut self) {
-        if let Transport::Polling { in_post, .. } = &mut self.transport {
+        if let QueueTransport::Polling { in_post, .. } = &mut self.transport {
             *in_post = false;
         }
     }
 
     /// A websocket asks to take over. Only one may ask at a time.
-    pub(crate) fn probe(&mut self) -> Result<(), AlreadyPolled> {
+    pub(crate) fn probe(&mut self) -> Result<(), TransportBusy> {
         match &mut self.transport {
-            Transport::Polling { probe: probe @ Probe::None, .. } => {
+            QueueTransport::Polling { probe: probe @ Probe::None, .. } => {
                 *probe = Probe::Silent;
                 Ok(())
             }
-            _ => Err(AlreadyPolled),
+            _ => Err(TransportBusy),
         }
     }
 
     /// The websocket has said its first word. Returns the poll that waits, to be sent home.
     pub(crate) fn probe_heard(&mut self) -> Option<Waker> {
-        if let Transport::Polling { probe, .. } = &mut self.transport {
+        if let QueueTransport::Polling { probe, .. } = &mut self.transport {
             *probe = Probe::Heard;
         }
         self.owner.take()
@@ -340,7 +343,7 @@ impl Outlet {
 
     /// The websocket did not take over after all.
     pub(crate) fn forget_probe(&mut self) {
-        if let Transport::Polling { probe, .. } = &mut self.transport {
+        if let QueueTransport::Polling { probe, .. } = &mut self.transport {
             *probe = Probe::None;
         }
     }
@@ -356,20 +359,20 @@ impl Outlet {
 
     /// The websocket takes over with everything that waits. Returns the poll that may still wait. A client that is still
     /// posting must not say anything on the websocket yet.
-    pub(crate) fn upgrade(&mut self, writer: Writer) -> Result<Option<Waker>, AlreadyPolled> {
-        let Transport::Polling { packets, in_post: false, .. } = &mut self.transport else {
-            return Err(AlreadyPolled);
+    pub(crate) fn upgrade(&mut self, writer: StreamWriter) -> Result<Option<Waker>, TransportBusy> {
+        let QueueTransport::Polling { packets, in_post: false, .. } = &mut self.transport else {
+            return Err(TransportBusy);
         };
         let mut backlog = Backlog::default();
         packets.drain(..).for_each(|packet| backlog.push(packet));
-        self.transport = Transport::Websocket { writer, backlog, blocked: false };
+        self.transport = QueueTransport::Websocket { writer, backlog, blocked: false };
         Ok(self.owner.take())
     }
 }
 
 /// Two polls, two posts, or two probes, at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AlreadyPolled;
+pub(crate) struct TransportBusy;
 
 /// What became of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -392,7 +395,11 @@ pub(crate) fn wake(waker: Option<Waker>) {
 }
 
 /// Writes everything, as the one who is woken when there is room.
-pub(crate) fn poll_send(writer: &mut Writer, backlog: &mut Backlog, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+pub(crate) fn poll_send(
+    writer: &mut StreamWriter,
+    backlog: &mut Backlog,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
     match drain(backlog, |slices| writer.poll_write(cx, slices)) {
         Drained::Empty => writer.poll_flush(cx),
         Drained::Blocked => Poll::Pending,

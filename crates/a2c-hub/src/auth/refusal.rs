@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// quote what they could not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum AuthRefusal {
     /// There was no credential in any of the places it may be in.
     #[error("no credential was given")]
     Missing,
@@ -59,7 +59,7 @@ pub enum Refused {
     Other(Cow<'static, str>),
 }
 
-impl Refused {
+impl AuthRefusal {
     /// Whether it may be an attempt to guess: a credential that was good once, or none at all, is not.
     pub fn is_guess(&self) -> bool {
         matches!(

@@ -10,23 +10,23 @@ use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::trace::TraceContext;
 use a2c_protocol::{ErrorBody, ErrorCode};
 
-use crate::audit::{Arguments, AuditLog, Decision, Event, Record};
-use crate::metrics::{Kind, Label as _, Limit, Metrics, Outcome, Refusal};
-use crate::office::Seat;
+use crate::audit::{Arguments, AuditEvent, AuditLog, Decision, Record};
+use crate::metrics::{Label as _, LimitKind, Metrics, RefusalReason, RequestKind, RequestOutcome};
+use crate::office::MemberSeat;
 use crate::route::envelope::Envelope;
-use crate::trace::{Routed, Started, Tracer};
+use crate::trace::{SpanAttributes, StartedSpan, Tracer};
 
 /// The books.
 #[derive(Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Telemetry {
     pub(crate) metrics: Metrics,
     pub(crate) audit: Option<AuditLog>,
     pub(crate) tracer: Option<Tracer>,
 }
 
-/// Who is behind a connection.
+/// Whom a connection belongs to: its public session id, its authenticated subject and its address.
 #[derive(Debug, Clone)]
-pub(crate) struct Who {
+pub(crate) struct ClientIdentity {
     pub(crate) sid: Arc<str>,
     pub(crate) subject: Arc<str>,
     pub(crate) address: SocketAddr,
@@ -34,27 +34,27 @@ pub(crate) struct Who {
 
 /// What is written down about a call once it is over.
 #[derive(Debug)]
-pub(crate) struct Account {
-    kind: Kind,
+pub(crate) struct CallTelemetry {
+    kind: RequestKind,
     started: Instant,
     request_bytes: u64,
     /// Only where somebody wants to know more than numbers.
-    details: Option<Box<Details>>,
+    details: Option<Box<CallDetails>>,
 }
 
 #[derive(Debug)]
-struct Details {
-    who: Who,
+struct CallDetails {
+    identity: ClientIdentity,
     event: Arc<str>,
-    agent: Seat,
+    agent: MemberSeat,
     computer: Arc<str>,
     tool: Option<Arc<str>>,
     req_id: Option<Arc<str>>,
     arguments: Option<Arguments>,
-    span: Option<Started>,
+    span: Option<StartedSpan>,
 }
 
-impl Account {
+impl CallTelemetry {
     /// What kind of request it was.
     pub(crate) fn request(&self) -> &'static str {
         self.kind.value()
@@ -72,64 +72,64 @@ impl Account {
 }
 
 /// A request on its way to a Computer.
-pub(crate) struct Request<'a> {
+pub(crate) struct CallRequest<'a> {
     pub(crate) event: &'a str,
-    pub(crate) who: &'a Who,
-    pub(crate) agent: &'a Seat,
+    pub(crate) identity: &'a ClientIdentity,
+    pub(crate) agent: &'a MemberSeat,
     pub(crate) computer: &'a str,
     pub(crate) tool: Option<&'a str>,
     pub(crate) req_id: Option<&'a str>,
     pub(crate) arguments: Option<&'a str>,
     pub(crate) bytes: usize,
-    pub(crate) span: Option<Started>,
+    pub(crate) span: Option<StartedSpan>,
 }
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
-    pub(crate) outcome: Outcome,
+pub(crate) struct CallEnd {
+    pub(crate) outcome: RequestOutcome,
     pub(crate) code: Option<ErrorCode>,
     pub(crate) answer_bytes: Option<usize>,
 }
 
-impl End {
+impl CallEnd {
     pub(crate) fn answered(bytes: usize) -> Self {
-        Self { outcome: Outcome::Ok, code: None, answer_bytes: Some(bytes) }
+        Self { outcome: RequestOutcome::Ok, code: None, answer_bytes: Some(bytes) }
     }
 
     /// It went to the Computer, and nobody asked for an answer.
     pub(crate) fn passed_on() -> Self {
-        Self { outcome: Outcome::Ok, code: None, answer_bytes: None }
+        Self { outcome: RequestOutcome::Ok, code: None, answer_bytes: None }
     }
 
-    pub(crate) fn with(outcome: Outcome, code: ErrorCode) -> Self {
+    pub(crate) fn with(outcome: RequestOutcome, code: ErrorCode) -> Self {
         Self { outcome, code: Some(code), answer_bytes: None }
     }
 
     fn decision(&self) -> Decision {
         match self.outcome {
-            Outcome::Ok if self.answer_bytes.is_none() => Decision::Allowed,
-            Outcome::Ok => Decision::Answered,
-            Outcome::TimedOut => Decision::TimedOut,
-            Outcome::ComputerLeft | Outcome::AgentLeft => Decision::Gone,
-            Outcome::Failed | Outcome::Limited => Decision::Failed,
-            Outcome::Malformed | Outcome::Forbidden | Outcome::NotFound => Decision::Refused,
+            RequestOutcome::Ok if self.answer_bytes.is_none() => Decision::Allowed,
+            RequestOutcome::Ok => Decision::Answered,
+            RequestOutcome::TimedOut => Decision::TimedOut,
+            RequestOutcome::ComputerLeft | RequestOutcome::AgentLeft => Decision::Gone,
+            RequestOutcome::Failed | RequestOutcome::Limited => Decision::Failed,
+            RequestOutcome::Malformed | RequestOutcome::Forbidden | RequestOutcome::NotFound => Decision::Refused,
         }
     }
 }
 
-impl Ledger {
+impl Telemetry {
     /// Begins the span of a request where spans are recorded.
-    pub(crate) fn span(&self, traceparent: Option<&str>) -> Option<Started> {
+    pub(crate) fn span(&self, traceparent: Option<&str>) -> Option<StartedSpan> {
         self.tracer.as_ref()?.begin(traceparent.and_then(TraceContext::parse))
     }
 
     /// Opens the account of a call.
-    pub(crate) fn open(&self, request: &Request<'_>) -> Account {
+    pub(crate) fn begin_call(&self, request: &CallRequest<'_>) -> CallTelemetry {
         let wanted = self.audit.is_some() || request.span.is_some();
         let details = wanted.then(|| {
-            Box::new(Details {
-                who: request.who.clone(),
+            Box::new(CallDetails {
+                identity: request.identity.clone(),
                 event: request.event.into(),
                 agent: request.agent.clone(),
                 computer: request.computer.into(),
@@ -139,18 +139,18 @@ impl Ledger {
                 span: request.span,
             })
         });
-        let (kind, started) = (Kind::of(request.event), Instant::now());
-        Account { kind, started, request_bytes: request.bytes as u64, details }
+        let (kind, started) = (RequestKind::of(request.event), Instant::now());
+        CallTelemetry { kind, started, request_bytes: request.bytes as u64, details }
     }
 
     /// Closes the account of a call: it is over.
-    pub(crate) fn close(&self, account: Account, end: End) {
-        let took = account.started.elapsed();
-        self.metrics.call(account.kind, end.outcome, took);
-        let Some(details) = account.details else { return };
+    pub(crate) fn end_call(&self, call: CallTelemetry, end: CallEnd) {
+        let took = call.started.elapsed();
+        self.metrics.call(call.kind, end.outcome, took);
+        let Some(details) = call.details else { return };
         let answer_bytes = end.answer_bytes.map(|bytes| bytes as u64);
         if let (Some(tracer), Some(span)) = (&self.tracer, details.span) {
-            tracer.record(span.end(Routed {
+            tracer.record(span.end(SpanAttributes {
                 event: details.event.clone(),
                 office: details.agent.office.clone(),
                 agent: details.agent.name.clone(),
@@ -158,7 +158,7 @@ impl Ledger {
                 tool: details.tool.clone(),
                 outcome: end.outcome,
                 code: end.code,
-                request_bytes: account.request_bytes,
+                request_bytes: call.request_bytes,
                 answer_bytes,
             }));
         }
@@ -170,28 +170,28 @@ impl Ledger {
             decision: Some(end.decision()),
             code: end.code,
             duration: Some(took),
-            request_bytes: Some(account.request_bytes),
+            request_bytes: Some(call.request_bytes),
             answer_bytes,
             arguments: details.arguments,
-            ..seated(Event::Call, &details.who, &details.agent)
+            ..seated(AuditEvent::Call, &details.identity, &details.agent)
         });
     }
 
     /// A request was answered by the hub itself.
-    pub(crate) fn handled(&self, kind: Kind, outcome: Outcome) {
+    pub(crate) fn handled(&self, kind: RequestKind, outcome: RequestOutcome) {
         self.metrics.requests.of(kind, outcome).inc();
     }
 
     /// A request to a Computer was refused.
     pub(crate) fn call_refused(
         &self,
-        who: &Who,
-        seat: Option<&Seat>,
+        identity: &ClientIdentity,
+        seat: Option<&MemberSeat>,
         event: &str,
         envelope: Option<&Envelope<'_>>,
         error: &ErrorBody,
     ) {
-        self.handled(Kind::of(event), Outcome::of(error.code));
+        self.handled(RequestKind::of(event), RequestOutcome::of(error.code));
         if self.audit.is_none() && self.tracer.is_none() {
             return;
         }
@@ -201,13 +201,13 @@ impl Ledger {
         let req_id = envelope.and_then(|e| e.req_id.clone()).map(brief);
         let traceparent = envelope.and_then(|e| e.traceparent).map(|raw| raw.get().trim_matches('"'));
         if let (Some(tracer), Some(span), Some(seat)) = (&self.tracer, self.span(traceparent), seat) {
-            tracer.record(span.end(Routed {
+            tracer.record(span.end(SpanAttributes {
                 event: event.into(),
                 office: seat.office.clone(),
                 agent: seat.name.clone(),
                 computer: computer.clone().unwrap_or_default(),
                 tool: tool.clone(),
-                outcome: Outcome::of(error.code),
+                outcome: RequestOutcome::of(error.code),
                 code: Some(error.code),
                 request_bytes: 0,
                 answer_bytes: None,
@@ -222,26 +222,26 @@ impl Ledger {
             code: Some(error.code),
             reason: Some(error.message.as_str().into()),
             ..match seat {
-                Some(seat) => seated(Event::Call, who, seat),
-                None => of(Event::Call, who),
+                Some(seat) => seated(AuditEvent::Call, identity, seat),
+                None => of(AuditEvent::Call, identity),
             }
         });
     }
 
     /// A client was let in.
-    pub(crate) fn connected(&self, who: &Who) {
+    pub(crate) fn connected(&self, identity: &ClientIdentity) {
         self.metrics.accepted.inc();
-        self.record(|| of(Event::Connected, who));
+        self.record(|| of(AuditEvent::Connected, identity));
     }
 
     /// A client was not let in.
-    pub(crate) fn refused(&self, address: SocketAddr, refusal: Refusal, why: &str) {
+    pub(crate) fn refused(&self, address: SocketAddr, refusal: RefusalReason, why: &str) {
         self.metrics.refused.of(refusal).inc();
         self.refusal(address, why);
     }
 
     /// A client was not let in, which is only worth counting.
-    pub(crate) fn turned_away(&self, refusal: Refusal) {
+    pub(crate) fn count_refusal(&self, refusal: RefusalReason) {
         self.metrics.refused.of(refusal).inc();
     }
 
@@ -250,42 +250,42 @@ impl Ledger {
             address: Some(address),
             decision: Some(Decision::Refused),
             reason: Some(why.into()),
-            ..Record::of(Event::Refused)
+            ..Record::of(AuditEvent::Refused)
         });
     }
 
     /// A client is gone.
-    pub(crate) fn disconnected(&self, who: &Who, why: &str) {
-        self.record(|| Record { reason: Some(why.into()), ..of(Event::Disconnected, who) });
+    pub(crate) fn disconnected(&self, identity: &ClientIdentity, why: &str) {
+        self.record(|| Record { reason: Some(why.into()), ..of(AuditEvent::Disconnected, identity) });
     }
 
     /// A member took a seat.
-    pub(crate) fn joined(&self, who: &Who, seat: &Seat) {
-        self.record(|| Record { decision: Some(Decision::Allowed), ..seated(Event::Joined, who, seat) });
+    pub(crate) fn joined(&self, identity: &ClientIdentity, seat: &MemberSeat) {
+        self.record(|| Record { decision: Some(Decision::Allowed), ..seated(AuditEvent::Joined, identity, seat) });
     }
 
     /// It was not given one.
-    pub(crate) fn join_refused(&self, who: &Who, wanted: &Seat, why: &str) {
+    pub(crate) fn join_refused(&self, identity: &ClientIdentity, wanted: &MemberSeat, why: &str) {
         self.record(|| Record {
             decision: Some(Decision::Refused),
             reason: Some(why.into()),
-            ..seated(Event::JoinRefused, who, wanted)
+            ..seated(AuditEvent::JoinRefused, identity, wanted)
         });
     }
 
     /// A member gave up its seat.
-    pub(crate) fn left(&self, who: &Who, seat: &Seat, why: &str) {
-        self.record(|| Record { reason: Some(why.into()), ..seated(Event::Left, who, seat) });
+    pub(crate) fn left(&self, identity: &ClientIdentity, seat: &MemberSeat, why: &str) {
+        self.record(|| Record { reason: Some(why.into()), ..seated(AuditEvent::Left, identity, seat) });
     }
 
     /// A limit was met.
-    pub(crate) fn limit(&self, limit: Limit) {
+    pub(crate) fn count_limit(&self, limit: LimitKind) {
         self.metrics.limit_hits.of(limit).inc();
     }
 
     /// A limit was met by somebody of whom it is worth writing down.
-    pub(crate) fn offender(&self, who: &Who, limit: &'static str) {
-        self.record(|| Record { reason: Some(limit.into()), ..of(Event::Limit, who) });
+    pub(crate) fn limit_reached(&self, identity: &ClientIdentity, limit: &'static str) {
+        self.record(|| Record { reason: Some(limit.into()), ..of(AuditEvent::Limit, identity) });
     }
 
     /// Somebody used the admin API.
@@ -295,12 +295,12 @@ impl Ledger {
             address: Some(address),
             request: Some(action.into()),
             decision: Some(decision),
-            ..Record::of(Event::Admin)
+            ..Record::of(AuditEvent::Admin)
         });
     }
 
     /// The hub begins or ends.
-    pub(crate) fn hub(&self, event: Event) {
+    pub(crate) fn hub_event(&self, event: AuditEvent) {
         self.record(|| Record::of(event));
     }
 
@@ -309,9 +309,9 @@ impl Ledger {
         if let Some(tracer) = &self.tracer {
             tracer.shutdown(limit).await;
         }
-        let ledger = self.clone();
+        let telemetry = self.clone();
         // The disk may take its time.
-        let closing = tokio::task::spawn_blocking(move || ledger.audit.as_ref().map(AuditLog::close));
+        let closing = tokio::task::spawn_blocking(move || telemetry.audit.as_ref().map(AuditLog::close));
         if tokio::time::timeout(limit, closing).await.is_err() {
             tracing::error!("the audit log did not close in time: its last records may be lost");
         }
@@ -324,15 +324,20 @@ impl Ledger {
     }
 }
 
-fn of(event: Event, who: &Who) -> Record {
+fn of(event: AuditEvent, identity: &ClientIdentity) -> Record {
     Record {
-        subject: Some(who.subject.clone()),
-        address: Some(who.address),
-        sid: Some(who.sid.clone()),
+        subject: Some(identity.subject.clone()),
+        address: Some(identity.address),
+        sid: Some(identity.sid.clone()),
         ..Record::of(event)
     }
 }
 
-fn seated(event: Event, who: &Who, seat: &Seat) -> Record {
-    Record { role: Some(seat.role), name: Some(seat.name.clone()), office: Some(seat.office.clone()), ..of(event, who) }
+fn seated(event: AuditEvent, identity: &ClientIdentity, seat: &MemberSeat) -> Record {
+    Record {
+        role: Some(seat.role),
+        name: Some(seat.name.clone()),
+        office: Some(seat.office.clone()),
+        ..of(event, identity)
+    }
 }

@@ -1,9 +1,9 @@
 //! From frames to packets: a packet with attachments is complete only when the last binary
 //! frame that its header announced has arrived.
 //!
-//! Limits are checked on the header, before anything is reserved for what a server announces.
+//! MessageLimits are checked on the header, before anything is reserved for what a server announces.
 
-use a2c_socketio_frame::{Frame, Kind};
+use a2c_socketio_frame::{Frame, PacketKind};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
@@ -13,7 +13,7 @@ use crate::payload::Payload;
 
 /// A complete packet for this client's namespace.
 #[derive(Debug)]
-pub(crate) enum Inbound {
+pub(crate) enum CompletePacket {
     Connect(Option<Box<RawValue>>),
     ConnectError(Option<Box<RawValue>>),
     Disconnect,
@@ -23,7 +23,7 @@ pub(crate) enum Inbound {
 
 /// What foreign bytes may cost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct MessageLimits {
     /// Bytes of one message, and of all attachments of one packet together.
     pub(crate) message: usize,
     /// Attachments of one packet.
@@ -32,43 +32,45 @@ pub(crate) struct Limits {
 
 /// Collects the frames of one link.
 #[derive(Debug)]
-pub(crate) struct Assembler {
+pub(crate) struct PacketAssembler {
     namespace: String,
-    limits: Limits,
-    pending: Option<Pending>,
+    limits: MessageLimits,
+    pending: Option<PendingPacket>,
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingPacket {
     /// `None` for another namespace: its attachments are taken off the wire and dropped.
-    head: Option<Head>,
+    head: Option<PacketHead>,
     missing: usize,
     bytes: usize,
     attachments: Vec<Bytes>,
 }
 
 #[derive(Debug)]
-enum Head {
+enum PacketHead {
     Event(String, Option<u64>, Vec<Box<RawValue>>),
     Ack(u64, Vec<Box<RawValue>>),
 }
 
-impl Head {
-    fn complete(self, attachments: Vec<Bytes>) -> Inbound {
+impl PacketHead {
+    fn complete(self, attachments: Vec<Bytes>) -> CompletePacket {
         match self {
-            Head::Event(name, id, args) => Inbound::Event { name, id, payload: Payload::from_raw(args, attachments) },
-            Head::Ack(id, args) => Inbound::Ack { id, payload: Payload::from_raw(args, attachments) },
+            PacketHead::Event(name, id, args) => {
+                CompletePacket::Event { name, id, payload: Payload::from_raw(args, attachments) }
+            }
+            PacketHead::Ack(id, args) => CompletePacket::Ack { id, payload: Payload::from_raw(args, attachments) },
         }
     }
 }
 
-impl Assembler {
-    pub(crate) fn new(namespace: String, limits: Limits) -> Self {
-        Assembler { namespace, limits, pending: None }
+impl PacketAssembler {
+    pub(crate) fn new(namespace: String, limits: MessageLimits) -> Self {
+        PacketAssembler { namespace, limits, pending: None }
     }
 
     /// Takes a text message (without its Engine.IO type).
-    pub(crate) fn text(&mut self, text: &str) -> Result<Option<Inbound>, DisconnectReason> {
+    pub(crate) fn text(&mut self, text: &str) -> Result<Option<CompletePacket>, DisconnectReason> {
         if self.pending.is_some() {
             return Err(DisconnectReason::Protocol(
                 "a packet began before the attachments of the last one had arrived".into(),
@@ -84,29 +86,29 @@ impl Assembler {
         let ours = frame.namespace == self.namespace;
         let head = match frame.kind {
             _ if !ours => None,
-            Kind::Connect => return Ok(Some(Inbound::Connect(connect_data(frame.body)?))),
-            Kind::ConnectError => {
-                return Ok(Some(Inbound::ConnectError(connect_data(frame.body)?)));
+            PacketKind::Connect => return Ok(Some(CompletePacket::Connect(connect_data(frame.body)?))),
+            PacketKind::ConnectError => {
+                return Ok(Some(CompletePacket::ConnectError(connect_data(frame.body)?)));
             }
-            Kind::Disconnect => return Ok(Some(Inbound::Disconnect)),
-            Kind::Event => {
+            PacketKind::Disconnect => return Ok(Some(CompletePacket::Disconnect)),
+            PacketKind::Event => {
                 let (name, args) = event_args(frame.body)?;
-                Some(Head::Event(name, frame.id, args))
+                Some(PacketHead::Event(name, frame.id, args))
             }
-            Kind::Ack => {
+            PacketKind::Ack => {
                 let id = frame.id.ok_or(PacketError::MissingAckId)?;
-                Some(Head::Ack(id, ack_args(frame.body)?))
+                Some(PacketHead::Ack(id, ack_args(frame.body)?))
             }
         };
         if frame.attachments == 0 {
             return Ok(head.map(|head| head.complete(Vec::new())));
         }
-        self.pending = Some(Pending { head, missing: frame.attachments, bytes: 0, attachments: Vec::new() });
+        self.pending = Some(PendingPacket { head, missing: frame.attachments, bytes: 0, attachments: Vec::new() });
         Ok(None)
     }
 
     /// Takes a binary frame.
-    pub(crate) fn binary(&mut self, bytes: Bytes) -> Result<Option<Inbound>, DisconnectReason> {
+    pub(crate) fn binary(&mut self, bytes: Bytes) -> Result<Option<CompletePacket>, DisconnectReason> {
         let Some(mut pending) = self.pending.take() else {
             return Err(DisconnectReason::Protocol("a binary frame that no packet announced".into()));
         };
@@ -138,10 +140,10 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { message: 10, attachments: 3 };
+    const LIMITS: MessageLimits = MessageLimits { message: 10, attachments: 3 };
 
-    fn assembler() -> Assembler {
-        Assembler::new("/a".into(), LIMITS)
+    fn assembler() -> PacketAssembler {
+        PacketAssembler::new("/a".into(), LIMITS)
     }
 
     #[test]
@@ -150,7 +152,7 @@ mod tests {
         assert!(assembler.text(r#"52-/a,4["e",{},{}]"#).unwrap().is_none());
         assert!(assembler.binary(Bytes::from_static(b"1")).unwrap().is_none());
         match assembler.binary(Bytes::from_static(b"2")).unwrap() {
-            Some(Inbound::Event { name, id, payload }) => {
+            Some(CompletePacket::Event { name, id, payload }) => {
                 assert_eq!((name.as_str(), id, payload.len()), ("e", Some(4), 2));
                 assert_eq!(payload.attachments(), ["1", "2"]);
             }

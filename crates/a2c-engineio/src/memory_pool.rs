@@ -15,13 +15,13 @@ const SHRINK: usize = 16;
 
 /// What is in use altogether.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct MemoryPool {
     limit: usize,
     used: AtomicUsize,
     waiting: Mutex<Vec<Waker>>,
 }
 
-impl Pool {
+impl MemoryPool {
     pub(crate) fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit, used: AtomicUsize::new(0), waiting: Mutex::default() })
     }
@@ -66,17 +66,17 @@ impl Pool {
 
 /// What one session holds of it. Changed by one task at a time.
 #[derive(Debug)]
-pub(crate) struct Share {
-    pool: Arc<Pool>,
+pub(crate) struct PoolShare {
+    pool: Arc<MemoryPool>,
     counted: AtomicUsize,
 }
 
-impl Share {
-    pub(crate) fn of(pool: &Arc<Pool>) -> Self {
+impl PoolShare {
+    pub(crate) fn of(pool: &Arc<MemoryPool>) -> Self {
         Self { pool: pool.clone(), counted: AtomicUsize::new(0) }
     }
 
-    pub(crate) fn pool(&self) -> &Pool {
+    pub(crate) fn pool(&self) -> &MemoryPool {
         &self.pool
     }
 
@@ -113,7 +113,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for PoolShare {
     fn drop(&mut self) {
         self.set(0);
     }
@@ -126,9 +126,9 @@ mod tests {
     use std::task::Wake;
 
     #[derive(Default)]
-    struct Woken(AtomicUsize);
+    struct WakeCount(AtomicUsize);
 
-    impl Wake for Woken {
+    impl Wake for WakeCount {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn large_ones_wait_until_there_is_room_for_all_of_them_and_small_ones_for_nobody() {
-        let pool = Pool::new(10 << 20);
-        let woken = Arc::new(Woken::default());
+        let pool = MemoryPool::new(10 << 20);
+        let woken = Arc::new(WakeCount::default());
         let waker = Waker::from(woken.clone());
-        let [a, b, small] = [(); 3].map(|()| Share::of(&pool));
+        let [a, b, small] = [(); 3].map(|()| PoolShare::of(&pool));
         assert!(a.reserve(8 << 20, &waker));
         assert!(!b.reserve(4 << 20, &waker), "it could not finish");
         assert!(b.is_empty(), "and holds nothing while it waits");
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn one_that_is_too_large_for_the_pool_passes_alone() {
-        let pool = Pool::new(1 << 20);
-        let [a, b] = [(); 2].map(|()| Share::of(&pool));
+        let pool = MemoryPool::new(1 << 20);
+        let [a, b] = [(); 2].map(|()| PoolShare::of(&pool));
         assert!(a.reserve(64 << 20, Waker::noop()));
         assert!(!b.reserve(2 << 20, Waker::noop()));
         assert_eq!(pool.shrunk(1600), 100);

@@ -12,31 +12,31 @@ use hyper::body::{Body, Frame, SizeHint};
 const PIECE: usize = 64 << 10;
 
 /// Something that is kept alive by what is read of it.
-pub(crate) trait Reads: Send + Sync {
+pub(crate) trait ReadProgress: Send + Sync {
     /// So many bytes were taken.
     fn took(&self, bytes: u64);
 }
 
 /// The body of an answer: handed out in pieces, each of which is a sign of life of the session it belongs to. While a
 /// client is busy with the answer to a poll, it gets no ping that it could answer.
-pub struct Answer {
+pub struct ResponseBody {
     rest: Bytes,
-    reader: Option<Arc<dyn Reads>>,
+    reader: Option<Arc<dyn ReadProgress>>,
 }
 
-impl Answer {
+impl ResponseBody {
     pub(crate) fn new(body: Bytes) -> Self {
         Self { rest: body, reader: None }
     }
 
     /// Tells `reader` how much of it is taken.
-    pub(crate) fn read_by(mut self, reader: Arc<dyn Reads>) -> Self {
+    pub(crate) fn read_by(mut self, reader: Arc<dyn ReadProgress>) -> Self {
         self.reader = Some(reader);
         self
     }
 }
 
-impl Body for Answer {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 

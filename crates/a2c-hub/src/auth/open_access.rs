@@ -1,14 +1,14 @@
 //! No authentication.
 
-use super::{Authenticate, Claim, Pass, Refused};
+use super::{AuthRefusal, Authenticate, Claim, Grant};
 
 /// Lets everybody in, for everything; for loopback only.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Anybody;
+pub struct OpenAccess;
 
-impl Authenticate for Anybody {
-    fn authenticate(&self, _: &Claim<'_>) -> Result<Pass, Refused> {
-        Ok(Pass::anybody())
+impl Authenticate for OpenAccess {
+    fn authenticate(&self, _: &Claim<'_>) -> Result<Grant, AuthRefusal> {
+        Ok(Grant::open())
     }
 
     fn kind(&self) -> &'static str {
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn everybody_is_let_in() {
-        let pass = Anybody.authenticate(&claim(&Default::default(), "")).unwrap();
-        assert_eq!(pass, Pass::anybody());
+        let grant = OpenAccess.authenticate(&claim(&Default::default(), "")).unwrap();
+        assert_eq!(grant, Grant::open());
     }
 }

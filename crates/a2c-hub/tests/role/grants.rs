@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use a2c_hub::Hub;
-use a2c_hub::auth::{Authenticate, Claim, Pass, Refused};
+use a2c_hub::auth::{AuthRefusal, Authenticate, Claim, Grant};
 use a2c_protocol::Role;
-use a2c_socketio::ConnectError;
+use a2c_socketio::SocketConnectError;
 use serde_json::json;
 
 use crate::support::{Member, deserted, hub_with, within};
 
-/// Everybody gets the same pass.
-struct Everybody(Pass);
+/// Everybody gets the same grant.
+struct Everybody(Grant);
 
 impl Authenticate for Everybody {
-    fn authenticate(&self, _: &Claim<'_>) -> Result<Pass, Refused> {
+    fn authenticate(&self, _: &Claim<'_>) -> Result<Grant, AuthRefusal> {
         Ok(self.0.clone())
     }
 
@@ -24,16 +24,16 @@ impl Authenticate for Everybody {
     }
 }
 
-async fn hub_for(pass: Pass) -> Hub {
-    hub_with(|config| config.auth = Arc::new(Everybody(pass))).await
+async fn hub_for(grant: Grant) -> Hub {
+    hub_with(|config| config.auth = Arc::new(Everybody(grant))).await
 }
 
 #[tokio::test]
 async fn a_role_that_is_not_permitted_is_refused_at_connect_and_at_join() {
-    let hub = hub_for(Pass::new("ci").only_roles([Role::Computer])).await;
+    let hub = hub_for(Grant::new("ci").only_roles([Role::Computer])).await;
     let claimed = Member::connect_with(Member::options(&hub).auth(json!({"role": "agent"}))).await;
     match claimed.err() {
-        Some(ConnectError::Refused(refusal)) => {
+        Some(SocketConnectError::Refused(refusal)) => {
             assert_eq!(refusal.message().unwrap(), "403 this credential does not permit the role agent");
         }
         other => panic!("{other:?}"),
@@ -45,7 +45,7 @@ async fn a_role_that_is_not_permitted_is_refused_at_connect_and_at_join() {
 
 #[tokio::test]
 async fn offices_and_names_are_permitted_by_pattern() {
-    let hub = hub_for(Pass::new("ci").only_offices(["ci-*"]).only_names(["runner-?"])).await;
+    let hub = hub_for(Grant::new("ci").only_offices(["ci-*"]).only_names(["runner-?"])).await;
     let member = Member::connect(&hub).await;
     assert!(member.refused_join("computer", "runner-1", "board").await.contains("office 'board'"));
     assert!(member.refused_join("computer", "desk", "ci-7").await.contains("the name 'desk'"));
@@ -57,7 +57,7 @@ async fn offices_and_names_are_permitted_by_pattern() {
 
 #[tokio::test]
 async fn a_connection_does_not_outlive_its_pass() {
-    let hub = hub_for(Pass::new("guest").until(SystemTime::now() + Duration::from_millis(1500))).await;
+    let hub = hub_for(Grant::new("guest").until(SystemTime::now() + Duration::from_millis(1500))).await;
     let mut member = Member::computer(&hub, "c", "o").await;
     within("the end of the pass", member.disconnected()).await;
     deserted(&hub).await;

@@ -11,20 +11,20 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
 use super::{json, origin, query_value};
-use crate::limits::guests::{Count, Guests};
-use crate::metrics::{Limit, Refusal};
-use crate::switchboard::{GOING_AWAY, Switchboard};
-use crate::wire::connection::Peer;
+use crate::limits::address_limits::{AddressLimits, SlotKind};
+use crate::metrics::{LimitKind, RefusalReason};
+use crate::switchboard::{SHUTTING_DOWN, Switchboard};
+use crate::wire::connection::RemotePeer;
 
 /// Who is let through.
-pub(crate) struct Door {
+pub(crate) struct HandshakePolicy {
     pub(crate) on_loopback: bool,
     pub(crate) allowed_hosts: Vec<String>,
-    pub(crate) guests: Arc<Guests>,
+    pub(crate) address_limits: Arc<AddressLimits>,
     pub(crate) switchboard: Arc<Switchboard>,
 }
 
-impl Door {
+impl HandshakePolicy {
     /// Judges a request, whose origin was judged, before the engine sees it.
     pub(crate) fn admit(&self, request: &mut Request) -> Result<(), Box<Response>> {
         let query = request.uri().query().unwrap_or_default();
@@ -32,33 +32,33 @@ impl Door {
         if query_value(query, "sid").is_some() {
             return Ok(());
         }
-        if self.switchboard.is_ending() {
-            let body = ErrorBody::new(ErrorCode::Internal, GOING_AWAY).with("retry_after", 1);
+        if self.switchboard.is_shutting_down() {
+            let body = ErrorBody::new(ErrorCode::Internal, SHUTTING_DOWN).with("retry_after", 1);
             return Err(json(StatusCode::SERVICE_UNAVAILABLE, &body).into());
         }
-        let peer = request.extensions().get::<Peer>().cloned();
-        let ledger = &self.switchboard.ledger;
+        let peer = request.extensions().get::<RemotePeer>().cloned();
+        let telemetry = &self.switchboard.telemetry;
         let refused = |refusal, why: &str| match &peer {
-            Some(Peer { address, .. }) if self.guests.is_news(address.ip(), Instant::now()) => {
-                ledger.refused(*address, refusal, why);
+            Some(RemotePeer { address, .. }) if self.address_limits.should_log(address.ip(), Instant::now()) => {
+                telemetry.refused(*address, refusal, why);
             }
-            _ => ledger.turned_away(refusal),
+            _ => telemetry.count_refusal(refusal),
         };
         if let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
-            refused(Refusal::Version, &refusal.to_string());
+            refused(RefusalReason::Version, &refusal.to_string());
             return Err(mismatch(&refusal).into());
         }
-        let Some(Peer { address, .. }) = &peer else { return Ok(()) };
-        match self.guests.enter(address.ip(), Count::Session) {
-            Ok(guest) => {
-                request.extensions_mut().insert(Arc::new(guest));
+        let Some(RemotePeer { address, .. }) = &peer else { return Ok(()) };
+        match self.address_limits.enter(address.ip(), SlotKind::Session) {
+            Ok(slot) => {
+                request.extensions_mut().insert(Arc::new(slot));
                 Ok(())
             }
-            Err(crowded) => {
-                tracing::warn!(%address, limit = crowded.limit, "too many sessions from one address");
-                ledger.limit(Limit::ConnectionsPerAddress);
-                refused(Refusal::Limit, &crowded.to_string());
-                let body = ErrorBody::new(ErrorCode::LimitExceeded, crowded.to_string()).with("limit", crowded.limit);
+            Err(refusal) => {
+                tracing::warn!(%address, limit = refusal.limit, "too many sessions from one address");
+                telemetry.count_limit(LimitKind::ConnectionsPerAddress);
+                refused(RefusalReason::Limit, &refusal.to_string());
+                let body = ErrorBody::new(ErrorCode::LimitExceeded, refusal.to_string()).with("limit", refusal.limit);
                 Err(json(StatusCode::TOO_MANY_REQUESTS, &body).into())
             }
         }
@@ -68,17 +68,17 @@ impl Door {
     pub(crate) fn judge_origin(&self, request: &Request) -> Result<(), Box<Response>> {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
-        origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|stranger| {
-            let ledger = &self.switchboard.ledger;
-            match request.extensions().get::<Peer>() {
-                Some(Peer { address, .. }) if self.guests.is_news(address.ip(), Instant::now()) => {
+        origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|refusal| {
+            let telemetry = &self.switchboard.telemetry;
+            match request.extensions().get::<RemotePeer>() {
+                Some(RemotePeer { address, .. }) if self.address_limits.should_log(address.ip(), Instant::now()) => {
                     let brief = |text: Option<&str>| text.map(|t| t[..t.floor_char_boundary(256)].to_owned());
-                    tracing::warn!(host = brief(host), origin = brief(origin), "{stranger}");
-                    ledger.refused(*address, Refusal::Origin, &stranger.to_string());
+                    tracing::warn!(host = brief(host), origin = brief(origin), "{refusal}");
+                    telemetry.refused(*address, RefusalReason::Origin, &refusal.to_string());
                 }
-                _ => ledger.turned_away(Refusal::Origin),
+                _ => telemetry.count_refusal(RefusalReason::Origin),
             }
-            json(StatusCode::FORBIDDEN, &ErrorBody::new(ErrorCode::Forbidden, stranger.to_string())).into()
+            json(StatusCode::FORBIDDEN, &ErrorBody::new(ErrorCode::Forbidden, refusal.to_string())).into()
         })
     }
 }

@@ -12,13 +12,13 @@ use super::TlsConfig;
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// What the files of a configuration looked like at one moment. Links are followed: swapping one is a change.
-pub(super) struct Footprint {
-    files: [Option<Mark>; 3],
+pub(super) struct FileStamps {
+    files: [Option<FileStamp>; 3],
     settled: bool,
 }
 
 #[derive(PartialEq, Eq)]
-struct Mark {
+struct FileStamp {
     size: u64,
     modified: Option<SystemTime>,
     /// Device, number and time of the last change of the entry itself: a file moved into place may be as large and as
@@ -27,11 +27,11 @@ struct Mark {
     entry: (u64, u64, i64, i64),
 }
 
-impl Footprint {
+impl FileStamps {
     pub(super) fn of(config: &TlsConfig) -> Self {
         let paths = [Some(&config.certificate), Some(&config.key), config.client_ca.as_ref()];
-        let files = paths.map(|path| path.and_then(|path| Mark::of(path)));
-        let settled = files.iter().flatten().all(Mark::is_settled);
+        let files = paths.map(|path| path.and_then(|path| FileStamp::of(path)));
+        let settled = files.iter().flatten().all(FileStamp::is_settled);
         Self { files, settled }
     }
 
@@ -41,7 +41,7 @@ impl Footprint {
     }
 }
 
-impl Mark {
+impl FileStamp {
     /// Nothing for a file that cannot be looked at: reading it says why.
     fn of(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok()?;

@@ -4,19 +4,19 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// How many reasons one incident may have before the log is left in peace: a peer that makes up a new one for every
+/// How many reasons one reconnect_log may have before the log is left in peace: a peer that makes up a new one for every
 /// attempt must not fill it.
 const MAX_REASONS: usize = 16;
 
 /// The time from the loss of a connection to its return.
 #[derive(Default)]
-pub(crate) struct Incident {
+pub(crate) struct ReconnectLog {
     told: Mutex<HashSet<String>>,
 }
 
 /// What becomes of a connection after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outlook<'a> {
+pub(crate) enum RetryOutlook<'a> {
     /// Trying again changes nothing.
     Hopeless,
     /// The reason may pass.
@@ -25,14 +25,14 @@ pub(crate) enum Outlook<'a> {
     AwaitsToken(&'a Path),
 }
 
-impl Incident {
-    /// Whether to go on after a failed attempt; `attempt` counts from 1 for every incident.
-    pub(crate) fn goes_on(&self, attempt: u32, reason: &str, outlook: Outlook<'_>) -> bool {
+impl ReconnectLog {
+    /// Whether to go on after a failed attempt; `attempt` counts from 1 for every reconnect_log.
+    pub(crate) fn should_retry(&self, attempt: u32, reason: &str, outlook: RetryOutlook<'_>) -> bool {
         match outlook {
-            Outlook::Hopeless => return false,
-            _ if !self.is_news(attempt, reason) => {}
-            Outlook::Passing => tracing::warn!(reason, "cannot reconnect to the hub yet; trying again"),
-            Outlook::AwaitsToken(file) => tracing::warn!(
+            RetryOutlook::Hopeless => return false,
+            _ if !self.is_new(attempt, reason) => {}
+            RetryOutlook::Passing => tracing::warn!(reason, "cannot reconnect to the hub yet; trying again"),
+            RetryOutlook::AwaitsToken(file) => tracing::warn!(
                 reason,
                 file = %file.display(),
                 "cannot reconnect to the hub; has the token expired? Trying again with what its file holds then"
@@ -41,7 +41,7 @@ impl Incident {
         true
     }
 
-    fn is_news(&self, attempt: u32, reason: &str) -> bool {
+    fn is_new(&self, attempt: u32, reason: &str) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if attempt == 1 {
             told.clear();
@@ -58,17 +58,17 @@ mod tests {
 
     #[test]
     fn a_reason_is_told_once_per_incident() {
-        let incident = Incident::default();
+        let reconnect_log = ReconnectLog::default();
         let attempts = [(1, "gone", true), (2, "gone", false), (3, "wait 9 s", true), (4, "wait 10 s", false)];
-        for (attempt, reason, is_news) in attempts.into_iter().chain(attempts) {
-            assert_eq!(incident.is_news(attempt, reason), is_news, "{attempt} {reason}");
+        for (attempt, reason, is_new) in attempts.into_iter().chain(attempts) {
+            assert_eq!(reconnect_log.is_new(attempt, reason), is_new, "{attempt} {reason}");
         }
     }
 
     #[test]
     fn invented_reasons_come_to_an_end() {
-        let incident = Incident::default();
-        let told = (1..1000).filter(|n| incident.is_news(*n, &"x".repeat(*n as usize))).count();
+        let reconnect_log = ReconnectLog::default();
+        let told = (1..1000).filter(|n| reconnect_log.is_new(*n, &"x".repeat(*n as usize))).count();
         assert_eq!(told, MAX_REASONS);
     }
 }

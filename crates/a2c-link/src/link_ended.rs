@@ -5,12 +5,12 @@ use std::sync::Arc;
 use a2c_protocol::Role;
 use a2c_socketio::Closed;
 
-use crate::error::{ConnectError, Known};
+use crate::error::{ConnectError, RefusalContext};
 
 /// Why a connection to a hub is over for good. Cheap to clone.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
-pub enum Ended {
+pub enum LinkEnded {
     /// This side closed it.
     #[error("closed by this side")]
     Requested,
@@ -45,14 +45,14 @@ fn expired(error: &ConnectError) -> &'static str {
     if matches!(error, ConnectError::Unauthorized) { "; has it expired?" } else { "" }
 }
 
-impl Ended {
-    pub(crate) fn new(closed: Closed, role: Role, known: &Known) -> Self {
+impl LinkEnded {
+    pub(crate) fn new(closed: Closed, role: Role, context: &RefusalContext) -> Self {
         match closed {
             Closed::Requested => Self::Requested,
             Closed::ByServer => Self::Dismissed { role },
             Closed::NoReconnect => Self::NoReconnect,
-            Closed::Refused(error) => Self::Refused(Arc::new(known.explain(error))),
-            Closed::GaveUp { attempts, last } => Self::GaveUp { attempts, last: Arc::new(known.explain(last)) },
+            Closed::Refused(error) => Self::Refused(Arc::new(context.explain(error))),
+            Closed::GaveUp { attempts, last } => Self::GaveUp { attempts, last: Arc::new(context.explain(last)) },
             other => Self::Other(other.to_string()),
         }
     }

@@ -43,7 +43,7 @@ impl Violation {
 
 /// Frames on their way to be messages.
 #[derive(Debug, Default)]
-pub(crate) struct Assembler {
+pub(crate) struct MessageAssembler {
     /// Bytes as they came, not looked at yet.
     buffer: BytesMut,
     /// The header of the frame whose payload has not come completely.
@@ -52,7 +52,7 @@ pub(crate) struct Assembler {
     begun: Option<(Data, BytesMut)>,
 }
 
-impl Assembler {
+impl MessageAssembler {
     /// Starts with bytes that were read by somebody else.
     pub(crate) fn with(bytes: &[u8]) -> Self {
         Self { buffer: bytes.into(), ..Self::default() }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn all(bytes: &[u8], step: usize, max: usize) -> Result<Vec<Message>, Violation> {
-        let mut assembler = Assembler::default();
+        let mut assembler = MessageAssembler::default();
         let mut messages = Vec::new();
         for chunk in bytes.chunks(step.max(1)) {
             assembler.push(chunk);
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn nothing_is_held_between_messages_and_announcements_cost_nothing() {
-        let mut assembler = Assembler::default();
+        let mut assembler = MessageAssembler::default();
         assembler.push(&client(TEXT, &[b'a'; 5000], true));
         assert!(assembler.next(1 << 20).unwrap().is_some());
         assert_eq!(assembler.buffer.capacity(), 0);

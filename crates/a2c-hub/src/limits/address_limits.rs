@@ -8,89 +8,89 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::bucket::Bucket;
-use super::{Limits, Rate};
+use super::token_bucket::TokenBucket;
+use super::{HubLimits, Rate};
 
 /// How long a refusal from an address is not written down again.
 const QUIET: Duration = Duration::from_secs(60);
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Count {
+pub(crate) enum SlotKind {
     Connection,
     Session,
 }
 
 /// Everybody who is here, by address.
 #[derive(Debug)]
-pub(crate) struct Guests {
+pub(crate) struct AddressLimits {
     per_address: Option<usize>,
     failures: Option<Rate>,
-    addresses: Mutex<HashMap<IpAddr, Address>>,
+    addresses: Mutex<HashMap<IpAddr, AddressUse>>,
 }
 
 #[derive(Debug, Default)]
-struct Address {
+struct AddressUse {
     connections: usize,
     sessions: usize,
-    failed: Bucket,
+    failed: TokenBucket,
     /// When a refusal was last written down.
     noted: Option<Instant>,
 }
 
-impl Address {
-    fn count(&mut self, what: Count) -> &mut usize {
+impl AddressUse {
+    fn count(&mut self, what: SlotKind) -> &mut usize {
         match what {
-            Count::Connection => &mut self.connections,
-            Count::Session => &mut self.sessions,
+            SlotKind::Connection => &mut self.connections,
+            SlotKind::Session => &mut self.sessions,
         }
     }
 }
 
 /// One that was let in; it counts until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Guest {
-    guests: Arc<Guests>,
+pub(crate) struct AddressSlot {
+    address_limits: Arc<AddressLimits>,
     address: IpAddr,
-    what: Count,
+    what: SlotKind,
 }
 
 /// An address has as many as it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{limit} connections from this address are open: close some of them")]
-pub(crate) struct Crowded {
+pub(crate) struct TooManyConnections {
     pub(crate) limit: usize,
 }
 
-impl Guests {
-    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+impl AddressLimits {
+    pub(crate) fn new(limits: &HubLimits) -> Arc<Self> {
         let (per_address, failures) = (limits.connections_per_address, limits.failed_connects);
         Arc::new(Self { per_address, failures, addresses: Mutex::default() })
     }
 
     /// Counts one more.
-    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, what: Count) -> Result<Guest, Crowded> {
+    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, what: SlotKind) -> Result<AddressSlot, TooManyConnections> {
         let address = subscriber(address);
         let mut addresses = self.lock();
         let count = addresses.entry(address).or_default().count(what);
         if let Some(limit) = self.per_address
             && *count >= limit
         {
-            return Err(Crowded { limit });
+            return Err(TooManyConnections { limit });
         }
         *count += 1;
-        Ok(Guest { guests: self.clone(), address, what })
+        Ok(AddressSlot { address_limits: self.clone(), address, what })
     }
 
     /// Whether it is worth writing down that somebody from an address was refused: once a minute.
-    pub(crate) fn is_news(&self, address: IpAddr, now: Instant) -> bool {
+    pub(crate) fn should_log(&self, address: IpAddr, now: Instant) -> bool {
         let mut addresses = self.lock();
         let known = addresses.entry(subscriber(address)).or_default();
-        let is_news = known.noted.is_none_or(|at| now.saturating_duration_since(at) > QUIET);
-        if is_news {
+        let should_log = known.noted.is_none_or(|at| now.saturating_duration_since(at) > QUIET);
+        if should_log {
             known.noted = Some(now);
         }
-        is_news
+        should_log
     }
 
     /// Notes a wrong credential.
@@ -116,7 +116,7 @@ impl Guests {
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, Address>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, AddressUse>> {
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,9 +129,9 @@ fn subscriber(address: IpAddr) -> IpAddr {
     }
 }
 
-impl Drop for Guest {
+impl Drop for AddressSlot {
     fn drop(&mut self) {
-        let mut addresses = self.guests.lock();
+        let mut addresses = self.address_limits.lock();
         if let Some(known) = addresses.get_mut(&self.address) {
             *known.count(self.what) -= 1;
         }
@@ -142,51 +142,54 @@ impl Drop for Guest {
 mod tests {
     use super::*;
 
-    fn guests() -> Arc<Guests> {
-        let mut limits = Limits::public();
+    fn address_limits() -> Arc<AddressLimits> {
+        let mut limits = HubLimits::public();
         limits.connections_per_address = Some(2);
         limits.failed_connects = Some(Rate::per_minute(3));
-        Guests::new(&limits)
+        AddressLimits::new(&limits)
     }
 
     #[test]
     fn each_address_has_its_own_room_and_gets_it_back() {
-        let guests = guests();
+        let address_limits = address_limits();
         let [a, b] = ["10.0.0.1", "10.0.0.2"].map(|a| a.parse::<IpAddr>().unwrap());
-        let first = guests.enter(a, Count::Connection).unwrap();
-        let _second = guests.enter(a, Count::Connection).unwrap();
-        assert_eq!(guests.enter(a, Count::Connection).err(), Some(Crowded { limit: 2 }));
-        assert!(guests.enter(a, Count::Session).is_ok());
-        assert!(guests.enter(b, Count::Connection).is_ok());
-        assert!(guests.enter("::ffff:10.0.0.1".parse().unwrap(), Count::Connection).is_err(), "the same address");
+        let first = address_limits.enter(a, SlotKind::Connection).unwrap();
+        let _second = address_limits.enter(a, SlotKind::Connection).unwrap();
+        assert_eq!(address_limits.enter(a, SlotKind::Connection).err(), Some(TooManyConnections { limit: 2 }));
+        assert!(address_limits.enter(a, SlotKind::Session).is_ok());
+        assert!(address_limits.enter(b, SlotKind::Connection).is_ok());
+        assert!(
+            address_limits.enter("::ffff:10.0.0.1".parse().unwrap(), SlotKind::Connection).is_err(),
+            "the same address"
+        );
         drop(first);
-        assert!(guests.enter(a, Count::Connection).is_ok());
+        assert!(address_limits.enter(a, SlotKind::Connection).is_ok());
     }
 
     #[test]
     fn a_network_of_ipv6_is_one_subscriber() {
-        let guests = guests();
+        let address_limits = address_limits();
         let _held: Vec<_> = ["2001:db8::1", "2001:db8::ffff"]
-            .map(|a| guests.enter(a.parse().unwrap(), Count::Connection).unwrap())
+            .map(|a| address_limits.enter(a.parse().unwrap(), SlotKind::Connection).unwrap())
             .into();
-        assert!(guests.enter("2001:db8::2".parse().unwrap(), Count::Connection).is_err());
-        assert!(guests.enter("2001:db8:0:1::2".parse().unwrap(), Count::Connection).is_ok());
+        assert!(address_limits.enter("2001:db8::2".parse().unwrap(), SlotKind::Connection).is_err());
+        assert!(address_limits.enter("2001:db8:0:1::2".parse().unwrap(), SlotKind::Connection).is_ok());
     }
 
     #[test]
     fn wrong_credentials_lock_an_address_out_for_a_while() {
-        let guests = guests();
+        let address_limits = address_limits();
         let (a, now) = ("10.0.0.1".parse().unwrap(), Instant::now());
         for _ in 0..3 {
-            assert_eq!(guests.locked_out(a, now), None);
-            guests.failed(a, now);
+            assert_eq!(address_limits.locked_out(a, now), None);
+            address_limits.failed(a, now);
         }
-        assert_eq!(guests.locked_out(a, now), Some(Duration::from_secs(20)));
-        assert_eq!(guests.locked_out("10.0.0.2".parse().unwrap(), now), None);
-        guests.tidy(now);
-        assert!(guests.locked_out(a, now).is_some(), "not forgotten by tidying up");
-        assert_eq!(guests.locked_out(a, now + Duration::from_secs(30)), None);
-        guests.tidy(now + Duration::from_secs(600));
-        assert!(guests.lock().is_empty());
+        assert_eq!(address_limits.locked_out(a, now), Some(Duration::from_secs(20)));
+        assert_eq!(address_limits.locked_out("10.0.0.2".parse().unwrap(), now), None);
+        address_limits.tidy(now);
+        assert!(address_limits.locked_out(a, now).is_some(), "not forgotten by tidying up");
+        assert_eq!(address_limits.locked_out(a, now + Duration::from_secs(30)), None);
+        address_limits.tidy(now + Duration::from_secs(600));
+        assert!(address_limits.lock().is_empty());
     }
 }

@@ -20,16 +20,16 @@ const MAX_KEYS: usize = 32;
 const MAX_KEY: usize = 64;
 
 /// Bytes of a shape.
-const MAX_SHAPE: usize = 2 << 10;
+const MAX_SUMMARY: usize = 2 << 10;
 
 /// Bytes that are kept free for the ends of what is open.
 const RESERVE: usize = 256;
 
 /// The shape of a JSON value; itself JSON, at most 2 KiB.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape(String);
+pub struct TypeSummary(String);
 
-impl Shape {
+impl TypeSummary {
     pub(crate) fn too_large() -> Self {
         Self("\"over 64 KiB, not looked at\"".into())
     }
@@ -40,13 +40,13 @@ impl Shape {
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for TypeSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Serialize for Shape {
+impl Serialize for TypeSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match serde_json::from_str::<&RawValue>(&self.0) {
             Ok(raw) => raw.serialize(serializer),
@@ -58,29 +58,29 @@ impl Serialize for Shape {
 /// The shape of a JSON text.
 ///
 /// ```
-/// let shape = a2c_hub::audit::shape(r#"{"user": "ada", "password": "correct horse", "tries": 3, "tags": []}"#);
+/// let shape = a2c_hub::audit::summarize_types(r#"{"user": "ada", "password": "correct horse", "tries": 3, "tags": []}"#);
 /// assert_eq!(
 ///     shape.as_str(),
 ///     r#"{"user":"string:1-8","password":"string:9-64","tries":"integer","tags":[]}"#
 /// );
 /// ```
-pub fn shape(raw: &str) -> Shape {
+pub fn summarize_types(raw: &str) -> TypeSummary {
     let mut out = String::new();
     let mut json = serde_json::Deserializer::from_str(raw);
-    let read = Sketch { out: &mut out, depth: 0 }.deserialize(&mut json).and_then(|()| json.end());
+    let read = SummaryWriter { out: &mut out, depth: 0 }.deserialize(&mut json).and_then(|()| json.end());
     match read {
-        Ok(()) => Shape(out),
-        Err(_) => Shape("\"unreadable\"".into()),
+        Ok(()) => TypeSummary(out),
+        Err(_) => TypeSummary("\"unreadable\"".into()),
     }
 }
 
 /// Writes the shape of the value it reads.
-struct Sketch<'a> {
+struct SummaryWriter<'a> {
     out: &'a mut String,
     depth: usize,
 }
 
-impl Sketch<'_> {
+impl SummaryWriter<'_> {
     fn word<E>(self, word: &str) -> Result<(), E> {
         self.out.push('"');
         self.out.push_str(word);
@@ -88,16 +88,16 @@ impl Sketch<'_> {
         Ok(())
     }
 
-    fn inner(&mut self) -> Sketch<'_> {
-        Sketch { out: self.out, depth: self.depth + 1 }
+    fn inner(&mut self) -> SummaryWriter<'_> {
+        SummaryWriter { out: self.out, depth: self.depth + 1 }
     }
 
     fn has_room_for(&self, more: usize) -> bool {
-        self.out.len() + more <= MAX_SHAPE - RESERVE
+        self.out.len() + more <= MAX_SUMMARY - RESERVE
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Sketch<'_> {
+impl<'de> DeserializeSeed<'de> for SummaryWriter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -105,7 +105,7 @@ impl<'de> DeserializeSeed<'de> for Sketch<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Sketch<'_> {
+impl<'de> Visitor<'de> for SummaryWriter<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,7 +168,7 @@ impl<'de> Visitor<'de> for Sketch<'_> {
         }
         self.out.push('{');
         let (mut shown, mut more) = (0, 0_usize);
-        while let Some(key) = entries.next_key_seed(Key)? {
+        while let Some(key) = entries.next_key_seed(KeyReader)? {
             let key = serde_json::to_string(&key).map_err(A::Error::custom)?;
             if more > 0 || shown == MAX_KEYS || !self.has_room_for(key.len()) {
                 entries.next_value::<IgnoredAny>()?;
@@ -193,9 +193,9 @@ impl<'de> Visitor<'de> for Sketch<'_> {
 }
 
 /// A key, cut where it is too long.
-struct Key;
+struct KeyReader;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for KeyReader {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -203,7 +203,7 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl Visitor<'_> for Key {
+impl Visitor<'_> for KeyReader {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -227,7 +227,7 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &str, expected: &str) {
-        assert_eq!(shape(raw).as_str(), expected);
+        assert_eq!(summarize_types(raw).as_str(), expected);
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn lengths_are_told_by_class() {
-        let class = |length: usize| shape(&json!("x".repeat(length)).to_string()).0;
+        let class = |length: usize| summarize_types(&json!("x".repeat(length)).to_string()).0;
         let of = |lengths: &[usize]| lengths.iter().map(|l| class(*l)).collect::<Vec<_>>().join(" ");
         assert_eq!(of(&[1, 8, 9, 64]), r#""string:1-8" "string:1-8" "string:9-64" "string:9-64""#);
         assert_eq!(of(&[65, 512, 513]), r#""string:65-512" "string:65-512" "string:513-4096""#);
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn keys_are_bounded_in_number_and_length() {
         let many: Map<String, Value> = (0..40).map(|n| (format!("k{n:02}"), json!(n))).collect();
-        let seen = shape(&Value::Object(many).to_string());
+        let seen = summarize_types(&Value::Object(many).to_string());
         assert!(seen.0.ends_with(r#""k31":"integer","…":"8 more keys"}"#), "{seen}");
         check(&json!({"é".repeat(33): 1}).to_string(), &json!({format!("{}…", "é".repeat(32)): "integer"}).to_string());
     }
@@ -276,8 +276,8 @@ mod tests {
             [(key(0), first)].into_iter().chain(others).collect::<Map<_, _>>().into()
         };
         let nested = wide(wide(wide(wide(json!([[1, 2], 3])))));
-        let seen = shape(&nested.to_string());
-        assert!(seen.0.len() <= MAX_SHAPE, "{} bytes", seen.0.len());
+        let seen = summarize_types(&nested.to_string());
+        assert!(seen.0.len() <= MAX_SUMMARY, "{} bytes", seen.0.len());
         assert!(serde_json::from_str::<Value>(&seen.0).is_ok_and(|v| v.is_object()), "{seen}");
         assert!(seen.0.contains("more keys"));
     }
@@ -312,8 +312,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_is_in_a_shape(value in json_value()) {
-            let seen = shape(&value.to_string());
-            prop_assert!(seen.0.len() <= MAX_SHAPE);
+            let seen = summarize_types(&value.to_string());
+            prop_assert!(seen.0.len() <= MAX_SUMMARY);
             prop_assert!(serde_json::from_str::<Value>(&seen.0).is_ok());
             let mut values = Vec::new();
             scalars(&value, &mut values);
@@ -332,7 +332,7 @@ mod tests {
 
         #[test]
         fn any_text_has_a_shape(text in "\\PC{0,200}") {
-            let seen = shape(&text);
+            let seen = summarize_types(&text);
             prop_assert!(serde_json::from_str::<Value>(&seen.0).is_ok());
         }
     }

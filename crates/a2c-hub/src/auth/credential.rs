@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Claim, Refused};
+use super::{AuthRefusal, Claim};
 
 /// The longest credential that is looked at, in bytes.
 pub(super) const MAX_CREDENTIAL: usize = 16 << 10;
@@ -13,7 +13,7 @@ pub(super) const MAX_CREDENTIAL: usize = 16 << 10;
 const HEADERS: [&str; 2] = ["x-api-key", "access_token"];
 
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct TokenPayload<'a> {
     #[serde(borrow)]
     token: Option<Cow<'a, str>>,
 }
@@ -21,11 +21,11 @@ struct Payload<'a> {
 /// Judges what the client gave in each place, until one of them is good. If none is, the first refusal stands.
 ///
 /// Clients in the field fill more than one place, sometimes with something that is not for us.
-pub(super) fn judge<T>(claim: &Claim<'_>, judge: impl Fn(&[u8]) -> Result<T, Refused>) -> Result<T, Refused> {
+pub(super) fn judge<T>(claim: &Claim<'_>, judge: impl Fn(&[u8]) -> Result<T, AuthRefusal>) -> Result<T, AuthRefusal> {
     let mut first = None;
     for credential in credentials(claim) {
         let judged = if credential.len() > MAX_CREDENTIAL {
-            Err(Refused::TooLong { limit: MAX_CREDENTIAL })
+            Err(AuthRefusal::TooLong { limit: MAX_CREDENTIAL })
         } else {
             judge(&credential)
         };
@@ -34,7 +34,7 @@ pub(super) fn judge<T>(claim: &Claim<'_>, judge: impl Fn(&[u8]) -> Result<T, Ref
             Err(refused) => first = first.or(Some(refused)),
         }
     }
-    Err(first.unwrap_or(Refused::Missing))
+    Err(first.unwrap_or(AuthRefusal::Missing))
 }
 
 /// What is in each place; an empty credential is none.
@@ -50,7 +50,7 @@ fn credentials<'a>(claim: &Claim<'a>) -> impl Iterator<Item = Cow<'a, [u8]>> {
 fn in_payload(payload: &str) -> Option<Cow<'_, [u8]>> {
     // As an object only: serde would also take ["…"] for one.
     let payload = payload.trim_ascii_start();
-    let payload: Payload<'_> = payload.starts_with('{').then(|| serde_json::from_str(payload).ok())??;
+    let payload: TokenPayload<'_> = payload.starts_with('{').then(|| serde_json::from_str(payload).ok())??;
     payload.token.map(|token| match token {
         Cow::Borrowed(token) => Cow::Borrowed(token.as_bytes()),
         Cow::Owned(token) => Cow::Owned(token.into_bytes()),
@@ -114,15 +114,15 @@ mod tests {
         let judge_text = |pairs: &[(&str, &str)], payload: &str| {
             judge(&claim(&headers(pairs), payload), |credential| match credential {
                 b"good" => Ok(()),
-                b"old" => Err(Refused::Expired),
-                _ => Err(Refused::Wrong),
+                b"old" => Err(AuthRefusal::Expired),
+                _ => Err(AuthRefusal::Wrong),
             })
         };
         let long = "x".repeat(MAX_CREDENTIAL + 1);
-        let too_long = Err(Refused::TooLong { limit: MAX_CREDENTIAL });
-        assert_eq!(judge_text(&[], ""), Err(Refused::Missing));
+        let too_long = Err(AuthRefusal::TooLong { limit: MAX_CREDENTIAL });
+        assert_eq!(judge_text(&[], ""), Err(AuthRefusal::Missing));
         assert_eq!(judge_text(&[("x-api-key", "bad")], r#"{"token": "good"}"#), Ok(()));
-        assert_eq!(judge_text(&[("x-api-key", "old"), ("access_token", "bad")], ""), Err(Refused::Expired));
+        assert_eq!(judge_text(&[("x-api-key", "old"), ("access_token", "bad")], ""), Err(AuthRefusal::Expired));
         assert_eq!(judge_text(&[("x-api-key", &long)], ""), too_long);
         assert_eq!(judge_text(&[], &format!(r#"{{"token": "{long}"}}"#)), too_long);
         assert_eq!(judge_text(&[("x-api-key", &long)], r#"{"token": "good"}"#), Ok(()));

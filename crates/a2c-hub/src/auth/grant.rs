@@ -12,16 +12,16 @@ const MAX_SUBJECT: usize = 128;
 /// What a client that was let in may do, and who it is for the audit.
 ///
 /// ```
-/// use a2c_hub::auth::Pass;
+/// use a2c_hub::auth::Grant;
 /// use a2c_protocol::Role;
 ///
-/// let pass = Pass::new("build machines").only_roles([Role::Computer]).only_offices(["ci-*"]);
-/// assert!(pass.permits_role(Role::Computer) && !pass.permits_role(Role::Agent));
-/// assert!(pass.permits_office("ci-7") && !pass.permits_office("board room"));
-/// assert!(pass.permits_name("any name"));
+/// let grant = Grant::new("build machines").only_roles([Role::Computer]).only_offices(["ci-*"]);
+/// assert!(grant.permits_role(Role::Computer) && !grant.permits_role(Role::Agent));
+/// assert!(grant.permits_office("ci-7") && !grant.permits_office("board room"));
+/// assert!(grant.permits_name("any name"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pass {
+pub struct Grant {
     subject: Box<str>,
     /// `None` permits every one; so do the next two.
     roles: Option<Vec<Role>>,
@@ -30,8 +30,8 @@ pub struct Pass {
     expires_at: Option<SystemTime>,
 }
 
-impl Pass {
-    /// A pass for everything, for as long as the connection lasts.
+impl Grant {
+    /// A grant for everything, for as long as the connection lasts.
     ///
     /// `subject` says who that is; it appears in logs and in the audit, so it must never be a credential. Control and
     /// other invisible characters are removed from it, and it is cut when it is long.
@@ -39,33 +39,33 @@ impl Pass {
         Self { subject: presentable(subject), roles: None, offices: None, names: None, expires_at: None }
     }
 
-    /// The pass of somebody who did not have to prove anything.
-    pub fn anybody() -> Self {
+    /// The grant of somebody who did not have to prove anything.
+    pub fn open() -> Self {
         Self::new("anybody")
     }
 
-    /// Limits the pass to these roles; none of them permits none.
+    /// Limits the grant to these roles; none of them permits none.
     #[must_use]
     pub fn only_roles(mut self, roles: impl IntoIterator<Item = Role>) -> Self {
         self.roles = Some(roles.into_iter().collect());
         self
     }
 
-    /// Limits the pass to offices whose id fits one of these patterns.
+    /// Limits the grant to offices whose id fits one of these patterns.
     #[must_use]
     pub fn only_offices(mut self, patterns: impl IntoIterator<Item: Into<Glob>>) -> Self {
         self.offices = Some(patterns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Limits the pass to names, of Agents and Computers alike, that fit one of these patterns.
+    /// Limits the grant to names, of Agents and Computers alike, that fit one of these patterns.
     #[must_use]
     pub fn only_names(mut self, patterns: impl IntoIterator<Item: Into<Glob>>) -> Self {
         self.names = Some(patterns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Ends the pass, and the connection with it, at a moment.
+    /// Ends the grant, and the connection with it, at a moment.
     #[must_use]
     pub fn until(mut self, moment: SystemTime) -> Self {
         self.expires_at = Some(moment);
@@ -129,24 +129,24 @@ mod tests {
 
     #[test]
     fn a_pass_permits_all_until_it_is_limited() {
-        let pass = Pass::new("somebody");
-        assert!(pass.permits_role(Role::Agent) && pass.permits_role(Role::Computer));
-        assert!(pass.permits_office("any") && pass.permits_name("any") && pass.expires_at().is_none());
+        let grant = Grant::new("somebody");
+        assert!(grant.permits_role(Role::Agent) && grant.permits_role(Role::Computer));
+        assert!(grant.permits_office("any") && grant.permits_name("any") && grant.expires_at().is_none());
 
         let end = SystemTime::UNIX_EPOCH + Duration::from_secs(7);
-        let pass = pass.only_roles([Role::Agent]).only_offices(["a*", "b"]).only_names(["bot-?"]).until(end);
-        assert!(pass.permits_role(Role::Agent) && !pass.permits_role(Role::Computer));
-        assert!(pass.permits_office("abc") && pass.permits_office("b") && !pass.permits_office("bc"));
-        assert!(pass.permits_name("bot-1") && !pass.permits_name("bot-12"));
-        assert_eq!(pass.expires_at(), Some(end));
+        let grant = grant.only_roles([Role::Agent]).only_offices(["a*", "b"]).only_names(["bot-?"]).until(end);
+        assert!(grant.permits_role(Role::Agent) && !grant.permits_role(Role::Computer));
+        assert!(grant.permits_office("abc") && grant.permits_office("b") && !grant.permits_office("bc"));
+        assert!(grant.permits_name("bot-1") && !grant.permits_name("bot-12"));
+        assert_eq!(grant.expires_at(), Some(end));
     }
 
     #[test]
     fn a_limit_to_nothing_permits_nothing() {
         let nothing: [&str; 0] = [];
-        let pass = Pass::new("x").only_roles([]).only_offices(nothing).only_names(nothing);
-        assert!(!pass.permits_role(Role::Agent) && !pass.permits_role(Role::Computer));
-        assert!(!pass.permits_office("") && !pass.permits_office("a") && !pass.permits_name("a"));
+        let grant = Grant::new("x").only_roles([]).only_offices(nothing).only_names(nothing);
+        assert!(!grant.permits_role(Role::Agent) && !grant.permits_role(Role::Computer));
+        assert!(!grant.permits_office("") && !grant.permits_office("a") && !grant.permits_name("a"));
     }
 
     #[test]
@@ -159,12 +159,12 @@ mod tests {
             ("", "unnamed"),
             (" \n\t ", "unnamed"),
         ] {
-            assert_eq!(Pass::new(given).subject(), kept, "{given:?}");
+            assert_eq!(Grant::new(given).subject(), kept, "{given:?}");
         }
         for long in ["x".repeat(129), "日".repeat(1000)] {
-            let subject = Pass::new(&long).subject().to_owned();
+            let subject = Grant::new(&long).subject().to_owned();
             assert!(subject.len() <= MAX_SUBJECT + '…'.len_utf8() && subject.ends_with('…'), "{subject}");
         }
-        assert_eq!(Pass::new(&"x".repeat(128)).subject(), "x".repeat(128));
+        assert_eq!(Grant::new(&"x".repeat(128)).subject(), "x".repeat(128));
     }
 }

@@ -6,11 +6,11 @@ use a2c_protocol::notification::ToolCallCancel;
 use a2c_protocol::{ErrorBody, ErrorCode, event};
 
 use super::Switchboard;
-use crate::metrics::Outcome;
+use crate::metrics::RequestOutcome;
 use crate::office::ConnId;
 
 /// What is said to whoever wants something new.
-pub(crate) const GOING_AWAY: &str = "the hub is going away: connect again in a moment";
+pub(crate) const SHUTTING_DOWN: &str = "the hub is going away: connect again in a moment";
 
 /// In an office with more members than this, only the Agent is told of each one that goes: when all go at once, telling
 /// everybody about everybody grows with the square of their number.
@@ -18,12 +18,12 @@ const SMALL: usize = 64;
 
 impl Switchboard {
     /// From now on nothing new is begun.
-    pub(crate) fn begin_ending(&self) {
-        self.is_ending.store(true, Ordering::Relaxed);
+    pub(crate) fn begin_shutdown(&self) {
+        self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_ending(&self) -> bool {
-        self.is_ending.load(Ordering::Relaxed)
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.is_shutting_down.load(Ordering::Relaxed)
     }
 
     /// Waits for the last call.
@@ -39,13 +39,13 @@ impl Switchboard {
 
     /// Tells whoever waits for it that there are no calls left.
     pub(super) fn check_idle(&self) {
-        if self.is_ending() && self.counts().1 == 0 {
+        if self.is_shutting_down() && self.counts().1 == 0 {
             self.idle.notify_waiters();
         }
     }
 
     /// Ends all calls that are left, because the hub does.
-    pub(crate) fn give_up(&self) {
+    pub(crate) fn fail_remaining_calls(&self) {
         let mut state = self.state();
         let message = "the hub stopped before the answer came; the request may have had an effect";
         let error = ErrorBody::new(ErrorCode::Internal, message);
@@ -55,12 +55,12 @@ impl Switchboard {
                 let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
                 state.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
             }
-            state.answer(call, &error, Outcome::Failed, &self.ledger);
+            state.answer(call, &error, RequestOutcome::Failed, &self.telemetry);
         }
     }
 
     /// Empties all offices; everybody is told who left, as far as that is bearable.
-    pub(crate) fn farewell(&self) {
+    pub(crate) fn announce_departures(&self) {
         let mut state = self.state();
         let offices: Vec<(Option<ConnId>, Vec<ConnId>)> =
             state.offices.iter().map(|(_, agent, computers)| (agent, computers.collect())).collect();
@@ -70,12 +70,12 @@ impl Switchboard {
             for conn in computers.into_iter().chain(agent) {
                 let Some(seat) = state.offices.remove(conn) else { continue };
                 if let Some(member) = state.members.get(&conn) {
-                    self.ledger.left(&member.who, &seat, "the hub ends");
+                    self.telemetry.left(&member.identity, &seat, "the hub ends");
                 }
                 if is_small || Some(conn) == agent {
-                    state.departed(conn, &seat, &self.ledger);
+                    state.departed(conn, &seat, &self.telemetry);
                 } else if let Some(agent) = agent {
-                    state.end_calls_of(conn, &seat, &self.ledger);
+                    state.end_calls_of(conn, &seat, &self.telemetry);
                     state.tell_left(agent, &seat);
                 }
             }

@@ -6,13 +6,13 @@ use super::Rate;
 
 /// How much of a [`Rate`] is used up.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Bucket {
+pub(crate) struct TokenBucket {
     /// How many were taken and have not been forgotten yet, as of `at`.
     used: f64,
     at: Option<Instant>,
 }
 
-impl Bucket {
+impl TokenBucket {
     /// Takes one, or says how long to wait for it.
     pub(crate) fn take(&mut self, rate: Rate, now: Instant) -> Result<(), Duration> {
         self.forget(rate, now);
@@ -55,7 +55,7 @@ mod tests {
     fn a_burst_then_the_rate() {
         let rate = Rate { count: 10, period: Duration::from_secs(5) };
         let start = Instant::now();
-        let mut bucket = Bucket::default();
+        let mut bucket = TokenBucket::default();
         for _ in 0..10 {
             assert_eq!(bucket.take(rate, start), Ok(()));
         }
@@ -72,7 +72,7 @@ mod tests {
     fn a_clock_that_stands_still_or_jumps_back_gives_nothing_away() {
         let rate = Rate::per_second(1);
         let start = Instant::now() + Duration::from_secs(100);
-        let mut bucket = Bucket::default();
+        let mut bucket = TokenBucket::default();
         assert_eq!(bucket.take(rate, start), Ok(()));
         assert!(bucket.take(rate, start - Duration::from_secs(50)).is_err());
         assert!(bucket.take(rate, start).is_err());

@@ -6,12 +6,12 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
-use crate::error::{BoxError, ConnectError};
+use crate::error::{BoxError, SocketConnectError};
 
 /// Why a server's certificate is not believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Distrust {
+pub enum CertificateProblem {
     /// No CA that is trusted here has signed it.
     UnknownIssuer,
     /// Its time is over.
@@ -24,7 +24,7 @@ pub enum Distrust {
     Other(String),
 }
 
-impl fmt::Display for Distrust {
+impl fmt::Display for CertificateProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnknownIssuer => "it was signed by an unknown CA",
@@ -36,7 +36,7 @@ impl fmt::Display for Distrust {
     }
 }
 
-impl From<&CertificateError> for Distrust {
+impl From<&CertificateError> for CertificateProblem {
     fn from(error: &CertificateError) -> Self {
         use CertificateError as E;
         match error {
@@ -50,18 +50,18 @@ impl From<&CertificateError> for Distrust {
 }
 
 /// The error of a network that failed during a handshake.
-pub(crate) fn told_apart(source: BoxError) -> ConnectError {
+pub(crate) fn classify(source: BoxError) -> SocketConnectError {
     let root: &(dyn Error + 'static) = &*source;
     match tls_error(root) {
         Some(rustls::Error::InvalidCertificate(error)) => {
-            ConnectError::Untrusted { why: Distrust::from(error), source }
+            SocketConnectError::Untrusted { why: CertificateProblem::from(error), source }
         }
         Some(rustls::Error::AlertReceived(alert)) => match about_our_certificate(*alert) {
-            Some(why) => ConnectError::ClientCertificate { why, source },
-            None => ConnectError::Transport(source),
+            Some(why) => SocketConnectError::ClientCertificate { why, source },
+            None => SocketConnectError::Transport(source),
         },
-        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => ConnectError::NotTls(source),
-        _ => ConnectError::Transport(source),
+        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => SocketConnectError::NotTls(source),
+        _ => SocketConnectError::Transport(source),
     }
 }
 
@@ -96,9 +96,9 @@ fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> 
 mod tests {
     use super::*;
 
-    fn told(error: rustls::Error) -> ConnectError {
+    fn told(error: rustls::Error) -> SocketConnectError {
         // As deep as the HTTP stack buries it.
-        told_apart(Box::new(io::Error::other(io::Error::new(io::ErrorKind::InvalidData, error))))
+        classify(Box::new(io::Error::other(io::Error::new(io::ErrorKind::InvalidData, error))))
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
         check(alert(AlertDescription::CertificateExpired), "client certificate has expired");
         check(alert(AlertDescription::ProtocolVersion), "could not be reached");
         check(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not speak TLS");
-        assert!(matches!(told_apart(io::Error::other("x").into()), ConnectError::Transport(_)));
+        assert!(matches!(classify(io::Error::other("x").into()), SocketConnectError::Transport(_)));
     }
 
     #[test]

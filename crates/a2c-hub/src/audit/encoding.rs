@@ -5,79 +5,79 @@ use std::time::{Duration, SystemTime};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::chain::{End, Hash, seal};
-use super::record::{Arguments, Decision, Event, Record};
-use super::shape::{Shape, shape};
+use super::chain::{ChainEnd, Hash, seal};
+use super::record::{Arguments, AuditEvent, Decision, Record};
+use super::type_summary::{TypeSummary, summarize_types};
 
 /// No text of a record is longer. Names are at most 256 bytes anyway; other texts may come from a stranger.
 const MAX_TEXT: usize = 512;
 
 /// Appends a record to a chain: its line goes to the end of `out`.
-pub(crate) fn append(out: &mut Vec<u8>, end: &mut End, time: SystemTime, record: &Record, values: bool) {
+pub(crate) fn append(out: &mut Vec<u8>, end: &mut ChainEnd, time: SystemTime, record: &Record, values: bool) {
     let seq = end.seq + 1;
     let arguments = record.arguments.as_ref();
-    let line = Line {
+    let line = EncodedRecord {
         seq,
         time: &timestamp(time),
         event: record.event,
-        subject: brief(record.subject.as_deref()),
+        subject: truncated(record.subject.as_deref()),
         address: record.address.map(|address| address.to_string()),
-        sid: brief(record.sid.as_deref()),
+        sid: truncated(record.sid.as_deref()),
         role: record.role.map(|role| role.as_str()),
-        name: brief(record.name.as_deref()),
-        office: brief(record.office.as_deref()),
-        computer: brief(record.computer.as_deref()),
-        tool: brief(record.tool.as_deref()),
-        request: brief(record.request.as_deref()),
-        req_id: brief(record.req_id.as_deref()),
+        name: truncated(record.name.as_deref()),
+        office: truncated(record.office.as_deref()),
+        computer: truncated(record.computer.as_deref()),
+        tool: truncated(record.tool.as_deref()),
+        request: truncated(record.request.as_deref()),
+        req_id: truncated(record.req_id.as_deref()),
         decision: record.decision,
         code: record.code.map(|code| code.number()),
-        reason: brief(record.reason.as_deref()),
+        reason: truncated(record.reason.as_deref()),
         count: record.count,
         duration_ms: record.duration.map(milliseconds),
         request_bytes: record.request_bytes,
         answer_bytes: record.answer_bytes,
-        arguments: arguments.map(|arguments| arguments.json().map_or_else(Shape::too_large, shape)),
+        arguments: arguments.map(|arguments| arguments.json().map_or_else(TypeSummary::too_large, summarize_types)),
         values: arguments.filter(|_| values).and_then(Arguments::json).and_then(compact),
         prev: end.hash,
     };
     let start = out.len();
     serde_json::to_writer(&mut *out, &line).expect("plain fields into memory");
-    *end = End { seq, hash: seal(out, start) };
+    *end = ChainEnd { seq, hash: seal(out, start) };
 }
 
 /// The order of the fields in the file.
 #[derive(Serialize)]
-struct Line<'a> {
+struct EncodedRecord<'a> {
     seq: u64,
     time: &'a str,
-    event: Event,
+    event: AuditEvent,
     #[serde(skip_serializing_if = "Option::is_none")]
-    subject: Option<Brief<'a>>,
+    subject: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sid: Option<Brief<'a>>,
+    sid: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<Brief<'a>>,
+    name: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    office: Option<Brief<'a>>,
+    office: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    computer: Option<Brief<'a>>,
+    computer: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<Brief<'a>>,
+    tool: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    request: Option<Brief<'a>>,
+    request: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    req_id: Option<Brief<'a>>,
+    req_id: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Decision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<Brief<'a>>,
+    reason: Option<TruncatedText<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,20 +87,20 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     answer_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<Shape>,
+    arguments: Option<TypeSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Box<RawValue>>,
     prev: Hash,
 }
 
 /// A text that is cut where it is too long.
-struct Brief<'a>(&'a str);
+struct TruncatedText<'a>(&'a str);
 
-fn brief(text: Option<&str>) -> Option<Brief<'_>> {
-    text.map(Brief)
+fn truncated(text: Option<&str>) -> Option<TruncatedText<'_>> {
+    text.map(TruncatedText)
 }
 
-impl Serialize for Brief<'_> {
+impl Serialize for TruncatedText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             text if text.len() <= MAX_TEXT => serializer.serialize_str(text),
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn line(record: &Record, values: bool) -> String {
-        let (mut out, mut end) = (Vec::new(), End::START);
+        let (mut out, mut end) = (Vec::new(), ChainEnd::START);
         append(&mut out, &mut end, SystemTime::UNIX_EPOCH + Duration::from_millis(1_789_000_000_042), record, values);
         String::from_utf8(out).unwrap()
     }
@@ -176,7 +176,7 @@ mod tests {
             request_bytes: Some(10),
             answer_bytes: Some(20),
             arguments: Some(Arguments::of(" { \"text\" : \"a \\\" b\",\n\"n\":1.50 } ")),
-            ..Record::of(Event::Call)
+            ..Record::of(AuditEvent::Call)
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn only_what_applies_is_written() {
-        let line: Value = serde_json::from_str(&line(&Record::of(Event::HubStarted), true)).unwrap();
+        let line: Value = serde_json::from_str(&line(&Record::of(AuditEvent::HubStarted), true)).unwrap();
         let keys: Vec<_> = line.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["event", "hash", "prev", "seq", "time"]);
     }
