@@ -202,7 +202,7 @@ struct WebsocketSession<H: Handler> {
 /// What happens next on a session.
 enum NextStep {
     Read,
-    HeartbeatAction,
+    Beat,
     End(CloseReason),
 }
 

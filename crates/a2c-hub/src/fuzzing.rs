@@ -1,4 +1,4 @@
-//! What members can feed, for the fuzzer: everything between a text and the indexes of the hub.
+//! Entry points for the fuzzer: every parser between a text from a member and the indexes of the hub.
 
 use a2c_socketio_frame::Frame;
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 
 use crate::route::envelope::{Announcement, Envelope, EventBody, stamp};
 
-/// Who the hub says it was.
+/// The name that the hub stamps.
 const NAME: &str = "me \"quoted\" \u{1F980}";
 
-/// Reads a packet as the hub does and stamps it; whatever is stamped says who it was, once, and is otherwise as it came.
+/// Reads a packet as the hub does and stamps it. A stamped payload holds the name once and is otherwise unchanged.
 pub fn decode(text: &str) {
     let Ok(frame) = Frame::parse(text) else { return };
     let Ok(event) = EventBody::parse(frame.body) else { return };
@@ -25,7 +25,7 @@ pub fn decode(text: &str) {
 }
 
 fn check(key: &str, payload: &RawValue, stamped: &str) {
-    // What is nested too deeply for this, or has a number that no float holds, is passed on all the same.
+    // The hub also passes on payloads that this parser refuses: nested too deeply, or with a number that no float holds.
     let Ok(Value::Object(mut before)) = serde_json::from_str(payload.get()) else { return };
     let Ok(Value::Object(mut after)) = serde_json::from_str(stamped) else {
         panic!("no JSON any more: {stamped}");

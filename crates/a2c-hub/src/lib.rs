@@ -17,12 +17,12 @@
 //! # }
 //! ```
 //!
-//! How a packet flows: `http` judges where a handshake comes from and which version it speaks, `wire` speaks Socket.IO on
-//! each connection, the `switchboard` decides with the pure indexes `office` (who sits where) and `route::calls` (who
-//! waits for whom), and the outbox of each member takes what has to be sent.
+//! How a packet flows: `http` checks the origin and the version of a handshake, `wire` speaks Socket.IO on each
+//! connection, the `switchboard` decides with the pure indexes `office` (seats) and `route::calls` (calls in flight), and
+//! the outbox of each member queues what the member has to receive.
 //!
-//! For contributors: the hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it
-//! on. It must not depend on the Agent, the Computer or anything of MCP.
+//! The hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it on. It must not
+//! depend on the Agent, the Computer or anything of MCP.
 
 pub mod audit;
 pub mod auth;
@@ -62,44 +62,44 @@ pub use trace::OtlpConfig;
 use trace::Tracer;
 use wire::SocketIoHandler;
 
-/// How often calls are checked for having run out of time.
+/// How often the hub looks for calls and grants that have expired.
 const TICK: Duration = Duration::from_millis(250);
 
 /// How long a shutdown waits for connections to close.
-const FAREWELL: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How a hub behaves.
+/// The configuration of a hub.
 #[derive(Debug, Clone)]
 pub struct HubConfig {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 takes a free port.
     pub listen: SocketAddr,
-    /// Who may connect.
+    /// Decides which clients may connect.
     pub auth: Arc<dyn Authenticate>,
-    /// Who may use `/admin` and `/metrics`. Without any key: whoever is on the same machine, as long as the hub listens
-    /// on a loopback address and lets everybody in.
+    /// The keys for `/admin` and `/metrics`. Without a key, every program on the same machine may use them, as long as
+    /// the hub listens on a loopback address and asks clients for no credential.
     pub admin: Option<ApiKey>,
-    /// Speak TLS.
+    /// The TLS files; without them the hub speaks plain HTTP.
     pub tls: Option<TlsConfig>,
-    /// Names under which a hub on a loopback address may be asked for, and whose web pages may use it.
+    /// Host names that a hub on a loopback address accepts, and whose web pages may use it.
     pub allowed_hosts: Vec<String>,
-    /// How often a client is asked whether it is there.
+    /// The interval between two pings to a client.
     pub ping_interval: Duration,
-    /// How long it may take to say so.
+    /// How long a client may take to answer a ping.
     pub ping_timeout: Duration,
     /// How long a `client:*` request without a limit of its own may take.
     pub call_timeout: Duration,
     /// How long a shutdown waits for calls in flight.
     pub drain: Duration,
-    /// What is taken from a stranger at most.
+    /// Bounds on what one client may send and hold.
     pub limits: HubLimits,
-    /// Write down who did what.
+    /// The audit log; without it none is written.
     pub audit: Option<AuditConfig>,
-    /// Send spans of routed requests to a collector.
+    /// The collector that receives spans of routed requests.
     pub traces: Option<OtlpConfig>,
 }
 
 impl HubConfig {
-    /// The defaults, on an address.
+    /// The default configuration on an address.
     pub fn on(listen: SocketAddr) -> Self {
         Self {
             listen,
@@ -127,42 +127,42 @@ pub struct Hub {
     tls: Option<ServerTls>,
     stop: CancellationToken,
     drain: Duration,
-    /// Connections that speak HTTP.
+    /// The tasks of HTTP connections.
     tasks: TaskTracker,
-    /// What accepts, ticks and watches.
+    /// The tasks that accept connections, expire calls and watch the TLS files.
     background: Vec<JoinHandle<()>>,
 }
 
-/// The hub could not start.
+/// Why a hub could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum HubStartError {
-    /// The address cannot be listened on.
+    /// The hub cannot listen on the address.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Which address.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The TLS files cannot be used.
+    /// The hub cannot use the TLS files.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The audit log cannot be written.
+    /// The hub cannot write the audit log.
     #[error("cannot open the audit log: {0}")]
     Audit(#[from] audit::AuditOpenError),
-    /// Spans cannot be sent.
+    /// The hub cannot send spans.
     #[error("cannot send traces: {0}")]
     Traces(#[from] trace::TraceStartError),
-    /// Beyond loopback, somebody has to be kept out.
+    /// The hub listens beyond loopback only with authentication.
     #[error("refusing to listen on {address} without authentication: set a token, or listen on a loopback address")]
     Open {
-        /// Which address.
+        /// The address.
         address: SocketAddr,
     },
 }
 
 impl Hub {
-    /// Starts to listen; once this returns, clients can connect.
+    /// Starts a hub. Clients can connect when this returns.
     pub async fn start(config: HubConfig) -> Result<Self, HubStartError> {
         if config.auth.is_open() && !config.listen.ip().is_loopback() {
             return Err(HubStartError::Open { address: config.listen });
@@ -212,7 +212,7 @@ impl Hub {
         Ok(Self { address, engine, switchboard, telemetry, tls, stop, drain: config.drain, tasks, background })
     }
 
-    /// Where the hub listens; the real port where 0 was asked for.
+    /// The address that the hub listens on, with the port that the system chose where the configuration says 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -222,39 +222,39 @@ impl Hub {
         format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.address)
     }
 
-    /// How many clients are connected.
+    /// The number of connected clients.
     pub fn connections(&self) -> usize {
         self.switchboard.counts().0
     }
 
-    /// How many calls wait for their answer.
+    /// The number of calls that wait for their answer.
     pub fn calls_in_flight(&self) -> usize {
         self.switchboard.counts().1
     }
 
-    /// Reads the TLS files again, for connections to come.
+    /// Reads the TLS files again; new connections use them.
     pub fn reload(&self) -> Result<(), TlsError> {
         self.tls.as_ref().map_or(Ok(false), ServerTls::reload).map(drop)
     }
 
-    /// Goes on in a new audit log after the old one was moved away. Blocks for as long as the disk takes.
+    /// Continues the audit log in a new file after the old one was moved away. Blocks until the disk has answered.
     pub fn reopen_audit(&self) -> Result<(), audit::ReopenError> {
         self.telemetry.audit.as_ref().map_or(Ok(()), AuditLog::reopen)
     }
 
-    /// Begins nothing new, lets calls in flight come to their end for as long as the configuration says, tells everybody
-    /// who leaves, closes all connections and ends.
+    /// Ends the hub: it begins no new call, waits for the calls in flight as long as the configuration says, announces
+    /// all departures and closes all connections.
     pub async fn shutdown(self) {
         self.shutdown_sooner(std::future::pending()).await;
     }
 
-    /// Waits for the last call, and for its answer to be written.
+    /// Waits until the last call has ended and its answer is written.
     async fn drained(&self) {
         self.switchboard.idle().await;
         self.engine.drained().await;
     }
 
-    /// Like [`Self::shutdown`], but does not wait for calls any longer once `hurry` is over.
+    /// Like [`Self::shutdown`], but stops waiting for calls when `hurry` completes.
     pub async fn shutdown_sooner(self, hurry: impl Future<Output = ()>) {
         self.switchboard.begin_shutdown();
         let calls = self.calls_in_flight();
@@ -263,7 +263,7 @@ impl Hub {
         }
         tokio::select! {
             drained = tokio::time::timeout(self.drain, self.drained()) => if drained.is_err() {
-                tracing::warn!(calls = self.calls_in_flight(), "not everything came to its end in time");
+                tracing::warn!(calls = self.calls_in_flight(), "some calls were still in flight when the time to drain was over");
             },
             () = hurry => {}
         }
@@ -271,15 +271,15 @@ impl Hub {
         self.switchboard.fail_remaining_calls();
         self.switchboard.announce_departures();
         self.tasks.close();
-        let farewell = async {
+        let closed = async {
             self.engine.close().await;
             self.tasks.wait().await;
         };
-        if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
+        if tokio::time::timeout(CLOSE_TIMEOUT, closed).await.is_err() {
             tracing::warn!("some connections did not close in time");
         }
         self.telemetry.hub_event(audit::AuditEvent::HubStopped);
-        self.telemetry.finish(FAREWELL).await;
+        self.telemetry.finish(CLOSE_TIMEOUT).await;
     }
 }
 
@@ -310,6 +310,6 @@ async fn tick(switchboard: Arc<Switchboard>, address_limits: Arc<AddressLimits>)
         let now = Instant::now();
         switchboard.expire(now);
         switchboard.close_expired(SystemTime::now());
-        address_limits.tidy(now);
+        address_limits.remove_idle(now);
     }
 }

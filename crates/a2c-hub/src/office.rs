@@ -1,7 +1,7 @@
-//! Who sits where: the index of offices, as plain data.
+//! The index of offices and seats, as plain data.
 //!
-//! Every rule about joining and leaving is in this file and nowhere else. The methods change the index and return what
-//! the others have to be told; they send nothing, await nothing and know no socket.
+//! This file holds every rule about joining and leaving. The methods change the index and return what the hub has to
+//! announce; they send nothing, await nothing and know no socket.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,27 +9,27 @@ use std::sync::Arc;
 
 use a2c_protocol::Role;
 
-/// A connection, for as long as the hub runs. Never reused.
+/// The number of a connection, unique for as long as the hub runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u64);
 
-/// Where a connection sits.
+/// The seat of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemberSeat {
-    /// In which office.
+    /// The office.
     pub(crate) office: Arc<str>,
-    /// As what.
+    /// Agent or Computer.
     pub(crate) role: Role,
-    /// Under which name.
+    /// The name of the member, unique per role within the office.
     pub(crate) name: Arc<str>,
 }
 
-/// What a successful join did.
+/// The outcome of a successful join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Joined {
-    /// The caller sat there already; nobody is told.
+    /// The caller had this seat already; the hub announces nothing.
     Already,
-    /// The caller took a seat, having given up an older one where it had one.
+    /// The caller took the seat and gave up an older one where it had one.
     Entered {
         /// The seat that a moving Computer gave up.
         left: Option<MemberSeat>,
@@ -39,52 +39,52 @@ pub(crate) enum Joined {
 /// Why a join is refused. A refused join changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JoinRefusal {
-    /// One Agent per office.
+    /// The office has an Agent; an office takes one.
     #[error("office '{office}' already has an agent: leave it to that one, or join another office")]
     OfficeHasAgent {
-        /// Which office.
+        /// The office.
         office: String,
     },
-    /// An Agent leaves before it moves.
+    /// The Agent is in another office and has to leave that one first.
     #[error("this agent is in office '{office}' already: leave it first")]
     AgentElsewhere {
-        /// Where it is.
+        /// The office that the Agent is in.
         office: String,
     },
-    /// Names are unique per role within an office.
+    /// Another Computer of the office has this name.
     #[error("office '{office}' already has a computer named '{name}': choose another name")]
     NameTaken {
-        /// Which office.
+        /// The office.
         office: String,
-        /// Which name.
+        /// The name.
         name: String,
     },
-    /// A member keeps its name while it sits.
+    /// The connection has a seat under another name; a name stays while its seat does.
     #[error("this connection sits in office '{office}' as '{name}': leave before joining under another name")]
     OtherName {
-        /// Which office.
+        /// The office.
         office: String,
-        /// The name it has.
+        /// The present name.
         name: String,
     },
 }
 
-/// Why a leave is refused.
+/// The caller asked to leave an office that it is not in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not in office '{office}'")]
 pub(crate) struct NotInThatOffice {
-    /// The office the caller named.
+    /// The office in the request.
     pub(crate) office: String,
 }
 
 /// Why a Computer cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unreachable {
-    /// The caller sits nowhere.
+    /// The caller has no seat.
     CallerInNoOffice,
-    /// The caller is no Agent.
+    /// The caller is not an Agent.
     CallerNoAgent,
-    /// No such Computer in the caller's office; whether it is elsewhere is nobody's business.
+    /// The caller's office has no Computer of this name. Other offices are not searched.
     NoSuchComputer,
 }
 
@@ -104,7 +104,7 @@ impl OfficeMembers {
     }
 }
 
-/// The index. An office exists while somebody sits in it.
+/// The index. An office exists while it has a member.
 #[derive(Debug, Default)]
 pub(crate) struct Offices {
     offices: HashMap<Arc<str>, OfficeMembers>,
@@ -112,7 +112,7 @@ pub(crate) struct Offices {
 }
 
 impl Offices {
-    /// Seats a connection, or says why not.
+    /// Gives a connection a seat, or refuses it.
     pub(crate) fn join(&mut self, conn: ConnId, role: Role, name: &str, office: &str) -> Result<Joined, JoinRefusal> {
         if let Some(seat) = self.seats.get(&conn) {
             let here = &*seat.office == office;
@@ -152,7 +152,7 @@ impl Offices {
         Ok(Joined::Entered { left })
     }
 
-    /// Gives up the seat in the named office.
+    /// Gives up the caller's seat in this office.
     pub(crate) fn leave(&mut self, conn: ConnId, office: &str) -> Result<MemberSeat, NotInThatOffice> {
         match self.seats.get(&conn) {
             Some(seat) if &*seat.office == office => {
@@ -162,7 +162,7 @@ impl Offices {
         }
     }
 
-    /// Forgets a connection wherever it sat.
+    /// Removes the seat of a connection, in whichever office it is.
     pub(crate) fn remove(&mut self, conn: ConnId) -> Option<MemberSeat> {
         let seat = self.seats.remove(&conn)?;
         if let Entry::Occupied(mut office) = self.offices.entry(seat.office.clone()) {
@@ -177,7 +177,7 @@ impl Offices {
         Some(seat)
     }
 
-    /// Where a connection sits.
+    /// The seat of a connection.
     pub(crate) fn seat(&self, conn: ConnId) -> Option<&MemberSeat> {
         self.seats.get(&conn)
     }
@@ -187,22 +187,22 @@ impl Offices {
         self.offices.iter().map(|(id, office)| (id, office.agent, office.computers.values().copied()))
     }
 
-    /// How many offices there are.
+    /// The number of offices.
     pub(crate) fn len(&self) -> usize {
         self.offices.len()
     }
 
-    /// Who sits anywhere.
+    /// All seats.
     pub(crate) fn seats(&self) -> impl Iterator<Item = (ConnId, &MemberSeat)> {
         self.seats.iter().map(|(conn, seat)| (*conn, seat))
     }
 
-    /// Everybody in an office.
+    /// All members of an office.
     pub(crate) fn members(&self, office: &str) -> impl Iterator<Item = ConnId> + '_ {
         self.offices.get(office).into_iter().flat_map(OfficeMembers::members)
     }
 
-    /// The Computer an Agent means by a name: in its own office, or nowhere.
+    /// The Computer of this name in the office of the calling Agent.
     pub(crate) fn computer(&self, caller: ConnId, name: &str) -> Result<ConnId, Unreachable> {
         let seat = self.seats.get(&caller).ok_or(Unreachable::CallerInNoOffice)?;
         if seat.role != Role::Agent {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens in whatever order, the two halves of the index agree and no empty office stays.
+        /// After any sequence of joins and leaves, the two halves of the index agree and no empty office is left.
         #[test]
         fn the_index_stays_consistent(steps in proptest::collection::vec((0u8..4, 0u64..6, 0u8..3, 0u8..3), 0..200)) {
             let mut offices = Offices::default();

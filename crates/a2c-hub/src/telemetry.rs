@@ -1,6 +1,6 @@
-//! What is kept account of: counters for the operator's dashboards, records for the audit, spans for traces.
+//! Telemetry: one place through which the hub reports what happens to its metrics, its audit log and its traces.
 //!
-//! Whatever happens in the hub is told here once, in the words of the hub; who is interested in what is decided here.
+//! The other modules report an event once, in terms of the hub; this module decides which of the three records it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::office::MemberSeat;
 use crate::route::envelope::Envelope;
 use crate::trace::{SpanAttributes, StartedSpan, Tracer};
 
-/// The books.
+/// Metrics, and the audit log and tracer where they are configured.
 #[derive(Default)]
 pub(crate) struct Telemetry {
     pub(crate) metrics: Metrics,
@@ -32,13 +32,13 @@ pub(crate) struct ClientIdentity {
     pub(crate) address: SocketAddr,
 }
 
-/// What is written down about a call once it is over.
+/// What the hub keeps of a call in flight for its metrics, its audit record and its span.
 #[derive(Debug)]
 pub(crate) struct CallTelemetry {
     kind: RequestKind,
     started: Instant,
     request_bytes: u64,
-    /// Only where somebody wants to know more than numbers.
+    /// Present only where an audit log or a span needs more than numbers.
     details: Option<Box<CallDetails>>,
 }
 
@@ -55,23 +55,23 @@ struct CallDetails {
 }
 
 impl CallTelemetry {
-    /// What kind of request it was.
+    /// The kind of the request.
     pub(crate) fn request(&self) -> &'static str {
         self.kind.value()
     }
 
-    /// For which tool, where that is known.
+    /// The name of the tool, where the hub keeps it.
     pub(crate) fn tool(&self) -> Option<&str> {
         self.details.as_ref()?.tool.as_deref()
     }
 
-    /// How long it has been running.
+    /// The time since the call began.
     pub(crate) fn age(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started)
     }
 }
 
-/// A request on its way to a Computer.
+/// A request that is about to be sent to a Computer.
 pub(crate) struct CallRequest<'a> {
     pub(crate) event: &'a str,
     pub(crate) identity: &'a ClientIdentity,
@@ -84,7 +84,7 @@ pub(crate) struct CallRequest<'a> {
     pub(crate) span: Option<StartedSpan>,
 }
 
-/// How a request ended.
+/// How a call ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallEnd {
     pub(crate) outcome: RequestOutcome,
@@ -97,7 +97,7 @@ impl CallEnd {
         Self { outcome: RequestOutcome::Ok, code: None, answer_bytes: Some(bytes) }
     }
 
-    /// It went to the Computer, and nobody asked for an answer.
+    /// The request was sent to the Computer and asked for no answer.
     pub(crate) fn passed_on() -> Self {
         Self { outcome: RequestOutcome::Ok, code: None, answer_bytes: None }
     }
@@ -119,12 +119,12 @@ impl CallEnd {
 }
 
 impl Telemetry {
-    /// Begins the span of a request where spans are recorded.
+    /// Begins the span of a request, where the tracer records it.
     pub(crate) fn span(&self, traceparent: Option<&str>) -> Option<StartedSpan> {
         self.tracer.as_ref()?.begin(traceparent.and_then(TraceContext::parse))
     }
 
-    /// Opens the account of a call.
+    /// Begins the telemetry of a call.
     pub(crate) fn begin_call(&self, request: &CallRequest<'_>) -> CallTelemetry {
         let wanted = self.audit.is_some() || request.span.is_some();
         let details = wanted.then(|| {
@@ -143,7 +143,7 @@ impl Telemetry {
         CallTelemetry { kind, started, request_bytes: request.bytes as u64, details }
     }
 
-    /// Closes the account of a call: it is over.
+    /// Reports the end of a call.
     pub(crate) fn end_call(&self, call: CallTelemetry, end: CallEnd) {
         let took = call.started.elapsed();
         self.metrics.call(call.kind, end.outcome, took);
@@ -177,12 +177,12 @@ impl Telemetry {
         });
     }
 
-    /// A request was answered by the hub itself.
+    /// The hub itself answered a request.
     pub(crate) fn handled(&self, kind: RequestKind, outcome: RequestOutcome) {
         self.metrics.requests.of(kind, outcome).inc();
     }
 
-    /// A request to a Computer was refused.
+    /// The hub refused a request to a Computer.
     pub(crate) fn call_refused(
         &self,
         identity: &ClientIdentity,
@@ -228,19 +228,19 @@ impl Telemetry {
         });
     }
 
-    /// A client was let in.
+    /// The hub admitted a client.
     pub(crate) fn connected(&self, identity: &ClientIdentity) {
         self.metrics.accepted.inc();
         self.record(|| of(AuditEvent::Connected, identity));
     }
 
-    /// A client was not let in.
+    /// The hub refused a client: counted and written to the audit log.
     pub(crate) fn refused(&self, address: SocketAddr, refusal: RefusalReason, why: &str) {
         self.metrics.refused.of(refusal).inc();
         self.refusal(address, why);
     }
 
-    /// A client was not let in, which is only worth counting.
+    /// The hub refused a client: counted only.
     pub(crate) fn count_refusal(&self, refusal: RefusalReason) {
         self.metrics.refused.of(refusal).inc();
     }
@@ -254,17 +254,17 @@ impl Telemetry {
         });
     }
 
-    /// A client is gone.
+    /// A client disconnected.
     pub(crate) fn disconnected(&self, identity: &ClientIdentity, why: &str) {
         self.record(|| Record { reason: Some(why.into()), ..of(AuditEvent::Disconnected, identity) });
     }
 
-    /// A member took a seat.
+    /// A member joined an office.
     pub(crate) fn joined(&self, identity: &ClientIdentity, seat: &MemberSeat) {
         self.record(|| Record { decision: Some(Decision::Allowed), ..seated(AuditEvent::Joined, identity, seat) });
     }
 
-    /// It was not given one.
+    /// The hub refused a join.
     pub(crate) fn join_refused(&self, identity: &ClientIdentity, wanted: &MemberSeat, why: &str) {
         self.record(|| Record {
             decision: Some(Decision::Refused),
@@ -273,22 +273,22 @@ impl Telemetry {
         });
     }
 
-    /// A member gave up its seat.
+    /// A member left its office.
     pub(crate) fn left(&self, identity: &ClientIdentity, seat: &MemberSeat, why: &str) {
         self.record(|| Record { reason: Some(why.into()), ..seated(AuditEvent::Left, identity, seat) });
     }
 
-    /// A limit was met.
+    /// Counts a request or connection that hit a limit.
     pub(crate) fn count_limit(&self, limit: LimitKind) {
         self.metrics.limit_hits.of(limit).inc();
     }
 
-    /// A limit was met by somebody of whom it is worth writing down.
+    /// Writes to the audit log that a client hit a limit.
     pub(crate) fn limit_reached(&self, identity: &ClientIdentity, limit: &'static str) {
         self.record(|| Record { reason: Some(limit.into()), ..of(AuditEvent::Limit, identity) });
     }
 
-    /// Somebody used the admin API.
+    /// A client used the admin API.
     pub(crate) fn admin(&self, subject: &str, address: SocketAddr, action: &str, decision: Decision) {
         self.record(|| Record {
             subject: (!subject.is_empty()).then(|| subject.into()),
@@ -299,18 +299,18 @@ impl Telemetry {
         });
     }
 
-    /// The hub begins or ends.
+    /// The hub started or stopped.
     pub(crate) fn hub_event(&self, event: AuditEvent) {
         self.record(|| Record::of(event));
     }
 
-    /// Writes down what is left, and ends.
+    /// Sends the last spans, writes the last audit records and closes both.
     pub(crate) async fn finish(self: &Arc<Self>, limit: Duration) {
         if let Some(tracer) = &self.tracer {
             tracer.shutdown(limit).await;
         }
         let telemetry = self.clone();
-        // The disk may take its time.
+        // Closing waits for the disk.
         let closing = tokio::task::spawn_blocking(move || telemetry.audit.as_ref().map(AuditLog::close));
         if tokio::time::timeout(limit, closing).await.is_err() {
             tracing::error!("the audit log did not close in time: its last records may be lost");

@@ -1,9 +1,8 @@
-//! The chain: what makes a line of the log depend on all lines before it.
+//! The hash chain: each line of the log depends on all lines before it.
 //!
 //! A line reads `{"seq":2,…,"prev":"<hash of the line before>","hash":"<its own>"}`. Its hash is the SHA-256 of its bytes
-//! as they stand in the file, up to the comma before `"hash"`; `prev` is among them. Nothing has to be parsed or put
-//! into a canonical form to check it, and `sha256sum` is enough to do so by hand: that is why it is SHA-256 and not a
-//! faster hash.
+//! in the file, up to the comma before `"hash"`; `prev` is among them. A check needs neither a parser nor a canonical
+//! form, and `sha256sum` is enough to do it by hand; docs/decisions/0014-audit-chain.md says why.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,20 +11,20 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
-/// No line is longer, the line break not counted. What goes into a record is bounded well below.
+/// The longest line, without its line break. The fields of a record are bounded well below.
 pub(crate) const MAX_LINE: usize = 256 << 10;
 
-/// What stands between the bytes that are hashed and the hash.
+/// The bytes between the hashed part of a line and its hash.
 const BEFORE_HASH: &[u8] = b",\"hash\":\"";
 const AFTER_HASH: &[u8] = b"\"}";
 const HEX: usize = 64;
 
-/// The SHA-256 that stands for a line and for everything before it; written as 64 lower-case hexadecimal digits.
+/// The SHA-256 of a line, which covers all lines before it; written as 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// What the first line of all follows.
+    /// The predecessor of the first line.
     pub const ZERO: Self = Self([0; 32]);
 
     fn of(bytes: &[u8]) -> Self {
@@ -59,7 +58,7 @@ impl Serialize for Hash {
     }
 }
 
-/// The text is no hash of this log.
+/// The text is no hash of an audit log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a hash is 64 lower-case hexadecimal digits, as `last hash` of `a2c audit verify` shows it")]
 pub struct NotAHash;
@@ -67,7 +66,7 @@ pub struct NotAHash;
 impl FromStr for Hash {
     type Err = NotAHash;
 
-    /// Upper case is refused: a line has one spelling only.
+    /// Refuses upper case, so that a hash has one spelling.
     fn from_str(text: &str) -> Result<Self, NotAHash> {
         let digit = |byte: u8| match byte {
             b'0'..=b'9' => Ok(byte - b'0'),
@@ -86,21 +85,21 @@ impl FromStr for Hash {
     }
 }
 
-/// The end of a chain: what the next line follows.
+/// The end of a chain, which the next line follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChainEnd {
-    /// The number of the last line; the next one has one more.
+    /// The number of the last line.
     pub(crate) seq: u64,
     /// The hash of the last line.
     pub(crate) hash: Hash,
 }
 
 impl ChainEnd {
-    /// Before the first line of all.
+    /// The end of an empty chain.
     pub(crate) const START: Self = Self { seq: 0, hash: Hash::ZERO };
 }
 
-/// Ends the line that begins at `start` of `out`, a JSON object, with its hash and a line break.
+/// Adds its hash and a line break to the line, a JSON object, that begins at `start` of `out`.
 pub(crate) fn seal(out: &mut Vec<u8>, start: usize) -> Hash {
     debug_assert_eq!(out.last(), Some(&b'}'), "a line is an object");
     out.pop();
@@ -112,7 +111,7 @@ pub(crate) fn seal(out: &mut Vec<u8>, start: usize) -> Hash {
     hash
 }
 
-/// What the chain needs to know of a line.
+/// The fields of a line that the chain reads.
 #[derive(Deserialize)]
 struct SealedFields<'a> {
     seq: u64,
@@ -125,7 +124,7 @@ struct SealedFields<'a> {
     count: Option<u64>,
 }
 
-/// A line whose hash is right.
+/// A line whose hash is correct.
 #[derive(Debug)]
 pub(crate) struct Sealed<'a> {
     pub(crate) seq: u64,
@@ -136,7 +135,7 @@ pub(crate) struct Sealed<'a> {
     pub(crate) hash: Hash,
 }
 
-/// What is wrong with a line, looked at alone.
+/// What is wrong with a line by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordFlaw {
     NotARecord,

@@ -1,4 +1,4 @@
-//! From a record to the line that stands for it.
+//! Encodes a record as a line of the log.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,10 +9,10 @@ use super::chain::{ChainEnd, Hash, seal};
 use super::record::{Arguments, AuditEvent, Decision, Record};
 use super::type_summary::{TypeSummary, summarize_types};
 
-/// No text of a record is longer. Names are at most 256 bytes anyway; other texts may come from a stranger.
+/// The longest text of a record, in bytes. Names have at most 256 bytes; other texts may come from a client.
 const MAX_TEXT: usize = 512;
 
-/// Appends a record to a chain: its line goes to the end of `out`.
+/// Appends the line of a record to `out` and advances the end of the chain.
 pub(crate) fn append(out: &mut Vec<u8>, end: &mut ChainEnd, time: SystemTime, record: &Record, values: bool) {
     let seq = end.seq + 1;
     let arguments = record.arguments.as_ref();
@@ -46,7 +46,7 @@ pub(crate) fn append(out: &mut Vec<u8>, end: &mut ChainEnd, time: SystemTime, re
     *end = ChainEnd { seq, hash: seal(out, start) };
 }
 
-/// The order of the fields in the file.
+/// A record with its fields in the order of the file.
 #[derive(Serialize)]
 struct EncodedRecord<'a> {
     seq: u64,
@@ -93,7 +93,7 @@ struct EncodedRecord<'a> {
     prev: Hash,
 }
 
-/// A text that is cut where it is too long.
+/// A text that is truncated when it is written.
 struct TruncatedText<'a>(&'a str);
 
 fn truncated(text: Option<&str>) -> Option<TruncatedText<'_>> {
@@ -112,7 +112,7 @@ impl Serialize for TruncatedText<'_> {
 fn timestamp(time: SystemTime) -> String {
     use std::fmt::Write as _;
     let mut text = String::with_capacity("2026-01-01T00:00:00.000Z".len());
-    // A clock that is before 1970 or beyond the year 9999 is no reason to lose the record.
+    // A clock before 1970 or after the year 9999 must not lose the record.
     let time = time.max(SystemTime::UNIX_EPOCH);
     if write!(text, "{}", humantime::format_rfc3339_millis(time)).is_err() {
         text = humantime::format_rfc3339_millis(SystemTime::UNIX_EPOCH).to_string();
@@ -120,12 +120,12 @@ fn timestamp(time: SystemTime) -> String {
     text
 }
 
-/// To the microsecond.
+/// Milliseconds with the precision of a microsecond.
 fn milliseconds(duration: Duration) -> f64 {
     u32::try_from(duration.as_micros()).map_or(duration.as_secs_f64() * 1e3, |micros| f64::from(micros) / 1e3)
 }
 
-/// JSON on one line: without the white space between its parts, otherwise as it was sent.
+/// JSON without white space between its tokens, otherwise as the client sent it.
 fn compact(raw: &str) -> Option<Box<RawValue>> {
     let raw: &RawValue = serde_json::from_str(raw).ok()?;
     let (mut in_string, mut escaped) = (false, false);

@@ -1,7 +1,7 @@
-//! The file: opened by one hub at a time, continued where it ended.
+//! The file of an audit log: one hub at a time opens it and continues its chain.
 //!
-//! Only the end of the file is read. A line that was not finished (the hub was killed, the disk was full, the power went)
-//! is moved to a file of its own, so that nothing is thrown away and the chain goes on after the last whole line.
+//! Opening reads only the end of the file. An unfinished line (the hub was killed, the disk was full, the power failed)
+//! is moved to another file, so that no byte is lost and the chain continues after the last whole line.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -13,58 +13,58 @@ use super::chain::{self, ChainEnd, MAX_LINE, RecordFlaw};
 /// How every line begins.
 const HEAD: &[u8] = b"{\"seq\":";
 
-/// The log cannot be opened.
+/// Why an audit log cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditOpenError {
     /// The file cannot be opened, read or locked.
     #[error("cannot {action} the audit log {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The failed operation.
         action: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another hub writes to it.
+    /// Another hub writes to the file.
     #[error("the audit log {} is in use: each hub needs a file of its own", path.display())]
     InUse {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// A directory, a pipe or a socket.
+    /// The path is a directory, a pipe or a socket.
     #[error("the audit log {} is not a file: a log is read back to continue its chain", path.display())]
     NotAFile {
-        /// What is there.
+        /// The path.
         path: PathBuf,
     },
-    /// The last line is not a record whose hash is right, so that nothing can follow it.
+    /// The last line is no record with a correct hash, so that no line can follow it.
     #[error("{} does not end with a whole audit record: check it with `a2c audit verify`, then move it away", path.display())]
     NotALog {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
 }
 
-/// A log file that is ours.
+/// An open log file, locked by this hub.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     file: File,
     path: PathBuf,
-    /// A device, such as `/dev/full`, is neither locked nor read nor synced.
+    /// A device, such as `/dev/full`, which is neither locked nor read nor synced.
     is_device: bool,
 }
 
-/// A log file, and what was found in it.
+/// An opened log file and the end of its chain.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: LogFile,
     pub(crate) end: ChainEnd,
-    /// How much of an unfinished line was set aside.
+    /// The unfinished line that was moved away.
     pub(crate) set_aside: Option<SetAside>,
 }
 
-/// The unfinished line that a crash left.
+/// An unfinished line that was moved to another file.
 #[derive(Debug)]
 pub(crate) struct SetAside {
     pub(crate) bytes: u64,
@@ -87,7 +87,7 @@ impl LogFile {
             Err(TryLockError::WouldBlock) => return Err(AuditOpenError::InUse { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
         }
-        // Measured under the lock: until then another hub may have been writing.
+        // Read under the lock: until then another hub may have written.
         let length = log.file.metadata().map_err(failed("read"))?.len();
         let whole = log.last_break(length).map_err(failed("read"))?.map_or(0, |at| at + 1);
         let end = log.end_of_chain(whole, length).map_err(failed("read"))?;
@@ -99,8 +99,7 @@ impl LogFile {
         Ok(Opened { file: log, end, set_aside })
     }
 
-    /// Whether a log could be continued in a file that is there already. Changes nothing, and does not mind a hub that
-    /// is writing to it.
+    /// Checks that a log could be continued in an existing file. Changes nothing and needs no lock.
     pub(crate) fn look_at(path: &Path) -> Result<(), AuditOpenError> {
         let failed = |source| AuditOpenError::File { action: "read", path: path.to_owned(), source };
         refuse_pipes(path)?;
@@ -121,7 +120,7 @@ impl LogFile {
         }
     }
 
-    /// Where the last line break before `end` is.
+    /// The position of the last line break before `end`.
     fn last_break(&mut self, mut end: u64) -> io::Result<Option<u64>> {
         let mut block = vec![0; 64 << 10];
         while end > 0 {
@@ -137,7 +136,7 @@ impl LogFile {
         Ok(None)
     }
 
-    /// What the next line follows, where whole lines end at `whole`; nothing if this is not a log of ours.
+    /// The end of the chain, where whole lines end at `whole`; `None` if this is no audit log.
     fn end_of_chain(&mut self, whole: u64, length: u64) -> io::Result<Option<ChainEnd>> {
         let start = match whole {
             0 => 0,
@@ -145,7 +144,7 @@ impl LogFile {
         };
         self.file.seek(SeekFrom::Start(start))?;
         if whole == 0 {
-            // Nothing but an unfinished first line, or somebody's file that must not be touched.
+            // An unfinished first line, or a file that is no audit log and must not be changed.
             let mut head = vec![0; HEAD.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
             self.file.read_exact(&mut head)?;
             let is_ours = HEAD.starts_with(&head) || head.iter().all(|byte| *byte == 0);
@@ -162,7 +161,7 @@ impl LogFile {
         }
     }
 
-    /// Moves everything from `whole` on to a file next to this one. A crash in between leaves it in both.
+    /// Moves everything from `whole` on to a file next to this one. A crash in between leaves the bytes in both files.
     fn set_aside(&mut self, whole: u64, seq: u64) -> io::Result<SetAside> {
         let mut name = OsString::from(self.path.as_os_str());
         name.push(format!(".unfinished-{seq}"));
@@ -176,12 +175,12 @@ impl LogFile {
         Ok(SetAside { bytes, path })
     }
 
-    /// Where the file was when it was opened.
+    /// The path under which the file was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the file is still the one that its path leads to.
+    /// Whether the path still leads to this file.
     #[cfg(unix)]
     pub(crate) fn is_in_place(&self) -> bool {
         use std::os::unix::fs::MetadataExt as _;
@@ -190,18 +189,18 @@ impl LogFile {
         std::fs::metadata(&self.path).map(identity).is_ok_and(|there| here.is_ok_and(|here| here == there))
     }
 
-    /// A file that is in use cannot be moved away.
+    /// On this system a file in use cannot be moved away.
     #[cfg(not(unix))]
     pub(crate) fn is_in_place(&self) -> bool {
         true
     }
 
-    /// Makes what was written survive a loss of power.
+    /// Syncs written data to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         if self.is_device { Ok(()) } else { self.file.sync_data() }
     }
 
-    /// Takes the last bytes back.
+    /// Removes the last bytes of the file.
     pub(crate) fn take_back(&self, bytes: usize) -> io::Result<()> {
         if self.is_device {
             return Ok(());
@@ -221,13 +220,13 @@ impl Write for LogFile {
     }
 }
 
-/// A pipe would have to be waited for.
+/// Refuses what is neither file nor device: opening a pipe would block.
 fn refuse_pipes(path: &Path) -> Result<(), AuditOpenError> {
     let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !is_device(&found));
     if is_other { Err(AuditOpenError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
 }
 
-/// What is created is for the hub's own user only; what an operator has created keeps its mode.
+/// New files are readable only for the user of the hub; an existing file keeps its mode.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

@@ -1,12 +1,11 @@
-//! The audit log: who did what through the hub, one JSON object per line, each line sealed to the one before.
+//! The audit log: the actions of clients through the hub, one JSON object per line, chained by hashes.
 //!
-//! How a record flows: whoever has something to tell makes a plain [`Record`] and hands it to [`AuditLog::record`], which
-//! puts it into a bounded `queue` and returns. One thread, the `writer`, makes a `line` of it (with the [`summarize_types()`] of the
-//! arguments in place of their values), links it into the `chain` and appends it to the `file`. [`verify()`] reads the
-//! file back.
+//! How a record flows: the hub makes a plain [`Record`] and passes it to [`AuditLog::record`], which puts it into a
+//! bounded `queue` and returns. One thread, the `writer`, encodes it (`encoding`, with [`summarize_types`] in place of
+//! the values of arguments), adds it to the `chain` and appends it to the `file`. [`verify()`] reads the file back.
 //!
-//! The hub never waits for the log and never fails because of it: what cannot be written is counted, reported, and told
-//! by the log itself once it can be written again.
+//! The hub never waits for the log and never fails because of it: it counts and reports records that could not be
+//! written, and the log says so itself when the disk works again.
 //!
 //! ```
 //! use a2c_hub::audit::{AuditConfig, AuditLog, AuditEvent, ExpectedHashes, Record, verify};
@@ -49,27 +48,26 @@ use file::LogFile;
 use queue::{RecordQueue, WriterCommand};
 use writer::LogWriter;
 
-/// What is logged, and where.
+/// The configuration of an audit log.
 #[derive(Debug, Clone)]
 pub struct AuditConfig {
-    /// The file. It is created for the hub's own user only; an existing one is continued.
+    /// The file. A new one is readable only for the user of the hub; an existing one is continued.
     pub path: PathBuf,
-    /// Whether the arguments of calls are written, too, and not only their shape. Whoever reads the log then reads every
-    /// secret that was ever passed to a tool.
+    /// Whether to write the arguments of calls, and not only the types of their values. A reader of such a log reads
+    /// every secret that was passed to a tool.
     pub values: bool,
-    /// How many records may wait to be written; those above are lost, and counted. It has to last for as long as a disk
-    /// may take to sync.
+    /// The number of records that may wait; further ones are lost and counted. It has to suffice for the time of a sync.
     pub max_waiting: usize,
 }
 
 impl AuditConfig {
-    /// The defaults, in a file.
+    /// The default configuration with a file.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), values: false, max_waiting: 64 << 10 }
     }
 
-    /// Whether the log could go on in its file, as far as that can be told by reading: a file that is not there yet is
-    /// fine, and so is one that a hub is writing to.
+    /// Checks by reading whether the log could be continued in its file. A missing file passes, and so does a file that a
+    /// hub writes to.
     pub fn check(&self) -> Result<(), AuditOpenError> {
         LogFile::look_at(&self.path)
     }
@@ -81,16 +79,16 @@ pub struct AuditLog {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The log goes on in the old file.
+/// Why the log could not continue in a new file; it continues in the old one.
 #[derive(Debug, thiserror::Error)]
 pub enum ReopenError {
     /// The new file cannot be opened.
     #[error(transparent)]
     Open(#[from] AuditOpenError),
-    /// What is in the new file has a chain of its own, which the old one cannot be continued in.
+    /// The new file has a chain of its own.
     #[error("{} is not empty: move it away, the log goes on in the old file until then", path.display())]
     NotEmpty {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
     /// The log is closed.
@@ -99,7 +97,7 @@ pub enum ReopenError {
 }
 
 impl AuditLog {
-    /// Opens the log, continues its chain and starts its thread. Reads the end of the file only.
+    /// Opens the log, continues its chain and starts its thread. Reads only the end of the file.
     pub fn open(config: &AuditConfig) -> Result<Self, AuditOpenError> {
         let opened = LogFile::open(&config.path)?;
         if let Some(set_aside) = &opened.set_aside {
@@ -113,35 +111,35 @@ impl AuditLog {
         Ok(Self { queue, thread: Mutex::new(Some(thread.map_err(failed)?)) })
     }
 
-    /// Takes a record down. Returns at once, whatever the disk does.
+    /// Queues a record. Never waits for the disk.
     pub fn record(&self, record: Record) {
         self.queue.push(record);
     }
 
-    /// How many records were lost: the queue was full, or the disk did not take them before the log was closed.
+    /// The number of lost records: the queue was full, or the disk refused them until the log was closed.
     pub fn lost(&self) -> u64 {
         self.queue.lost()
     }
 
-    /// Waits until everything recorded so far is on the disk, or until the disk has refused it. Blocks.
+    /// Blocks until everything recorded so far is on the disk, or until the disk has refused it.
     pub fn flush(&self) -> io::Result<()> {
         let answer = self.ask(WriterCommand::Flush);
         answer.and_then(|answer| answer.recv().ok()).unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into()))
     }
 
-    /// Goes on in a new file after the old one was moved away: its first record follows the last one of the old file.
-    /// Does nothing while the file is where it was. Blocks for as long as the disk takes.
+    /// Continues in a new file after the old one was moved away: its first record follows the last one of the old file.
+    /// Does nothing while the file is in its place. Blocks until the disk has answered.
     pub fn reopen(&self) -> Result<(), ReopenError> {
         let answer = self.ask(WriterCommand::Reopen);
         answer.and_then(|answer| answer.recv().ok()).unwrap_or(Err(ReopenError::Closed))
     }
 
-    /// Writes what waits, syncs, and ends. What is recorded afterwards is lost. Blocks; a second time it does nothing.
+    /// Writes the waiting records, syncs and ends. Blocks. Records after this are lost; a second call does nothing.
     pub fn close(&self) {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         self.queue.close();
         if thread.take().is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the audit log has ended early: its last records are lost");
+            tracing::error!("the thread of the audit log panicked: its last records are lost");
         }
     }
 

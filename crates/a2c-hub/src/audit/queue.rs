@@ -1,7 +1,7 @@
-//! What lies between those who record and the one thread that writes.
+//! The queue between the tasks that record and the thread that writes.
 //!
-//! Recording is a push under a short lock. The writer is woken by the first record after a rest and then waits a few
-//! milliseconds for company: under load it is a few wake-ups a second, not one per call.
+//! Recording is a push under a short lock. The first record wakes the idle writer, which then waits a few milliseconds for
+//! more: under load it wakes a few times a second, not once per call.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant, SystemTime};
 use super::ReopenError;
 use super::record::Record;
 
-/// How long the first record waits for others.
+/// How long the writer waits for more records after the first.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// What waiting records may hold in all, arguments included.
+/// The memory that all waiting records may hold, arguments included.
 const MAX_WEIGHT: usize = 32 << 20;
 
 /// A record that waits to be written.
@@ -25,7 +25,7 @@ pub(crate) struct QueuedRecord {
     pub(crate) record: Record,
 }
 
-/// Something that is asked of the writer, and where it answers.
+/// A command to the writer, with the channel for its answer.
 pub(crate) enum WriterCommand {
     Flush(SyncSender<io::Result<()>>),
     Reopen(SyncSender<Result<(), ReopenError>>),
@@ -42,29 +42,29 @@ pub(crate) struct RecordQueue {
 struct QueueState {
     records: VecDeque<QueuedRecord>,
     weight: usize,
-    /// Records refused since the writer last took the others. None is let in behind them, so that they are told of where
-    /// they are missing.
+    /// Records refused since the writer last took the others. While there are any, the queue refuses all records, so that
+    /// the log reports the gap where it is.
     refused: u64,
     commands: Vec<WriterCommand>,
     closed: bool,
     writer: WriterActivity,
 }
 
-/// What the writer does; it is woken only where that helps.
+/// What the writer is doing; `push` wakes it only where that helps.
 #[derive(Default, PartialEq)]
 enum WriterActivity {
-    /// It looks into the queue before it waits.
+    /// It works, and looks into the queue before it waits.
     #[default]
     Busy,
     /// It waits for the first record.
     Idle,
-    /// It waits for more records, and knows how long.
+    /// It waits for more records until a deadline.
     Gathering,
-    /// It waits for the disk and does not want records.
+    /// It waits for the disk and takes no records.
     Stuck,
 }
 
-/// What the writer was woken for.
+/// Why the writer woke.
 pub(crate) struct WakeUp {
     pub(crate) commands: Vec<WriterCommand>,
     pub(crate) closed: bool,
@@ -76,7 +76,7 @@ impl RecordQueue {
         Self { state: Mutex::new(state), wake: Condvar::new(), capacity, lost: AtomicU64::new(0) }
     }
 
-    /// Takes a record in, or counts it as lost.
+    /// Queues a record, or counts it as lost.
     pub(crate) fn push(&self, record: Record) {
         let weight = record.weight();
         let mut state = self.state();
@@ -86,7 +86,7 @@ impl RecordQueue {
             self.count_lost(1);
             return;
         }
-        // Under the lock, so that times and numbers are in the same order.
+        // The time is taken under the lock, so that times and numbers have the same order.
         state.records.push_back(QueuedRecord { time: SystemTime::now(), record });
         state.weight += weight;
         if state.writer == WriterActivity::Idle
@@ -98,7 +98,7 @@ impl RecordQueue {
         }
     }
 
-    /// Asks something of the writer; `false` when it has ended.
+    /// Sends a command to the writer; `false` when it has ended.
     pub(crate) fn command(&self, command: WriterCommand) -> bool {
         let mut state = self.state();
         if state.closed {
@@ -110,7 +110,7 @@ impl RecordQueue {
         true
     }
 
-    /// Lets nothing in any more, and the writer end.
+    /// Refuses further records and lets the writer end.
     pub(crate) fn close(&self) {
         self.state().closed = true;
         self.wake.notify_one();
@@ -124,7 +124,7 @@ impl RecordQueue {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Waits for records, unless the writer is stuck; for commands; for the end; and no longer than until `deadline`.
+    /// Waits until `deadline` for commands, the end, and records; for records only where the writer is not stuck.
     pub(crate) fn wait(&self, deadline: Option<Instant>, is_stuck: bool) -> WakeUp {
         let mut state = self.state();
         let mut gathered = None;
@@ -151,7 +151,7 @@ impl RecordQueue {
         WakeUp { commands: std::mem::take(&mut state.commands), closed: state.closed }
     }
 
-    /// Moves all records to an empty batch; says how many were refused after them.
+    /// Moves all records to an empty batch; returns how many were refused after them.
     pub(crate) fn take(&self, batch: &mut VecDeque<QueuedRecord>) -> u64 {
         debug_assert!(batch.is_empty(), "the last batch is done");
         let mut state = self.state();
@@ -160,13 +160,13 @@ impl RecordQueue {
         std::mem::take(&mut state.refused)
     }
 
-    /// Whether there is no time to wait for more: the queue is half full, or was full.
+    /// Whether the writer must not wait for more: the queue is half full, or was full.
     fn is_pressing(&self, state: &QueueState) -> bool {
         state.records.len() * 2 >= self.capacity || state.weight * 2 >= MAX_WEIGHT || state.refused > 0
     }
 
     fn state(&self) -> MutexGuard<'_, QueueState> {
-        // Every statement leaves it consistent; recording goes on whatever has panicked.
+        // Every statement leaves the queue consistent, so a panic elsewhere does not stop the recording.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

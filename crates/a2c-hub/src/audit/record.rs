@@ -1,4 +1,4 @@
-//! What a record says: plain data, cheap to make where things happen.
+//! The content of an audit record: plain data that is cheap to make.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,58 +8,58 @@ use std::time::Duration;
 use a2c_protocol::{ErrorCode, Role};
 use serde::Serialize;
 
-/// Arguments above this are not looked at.
+/// Larger arguments are not recorded, in bytes.
 pub const MAX_ARGUMENTS: usize = 64 << 10;
 
-/// What happened.
+/// The event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditEvent {
-    /// The hub listens.
+    /// The hub started.
     HubStarted,
-    /// The hub ends.
+    /// The hub stopped.
     HubStopped,
-    /// A client was let in.
+    /// The hub admitted a client.
     Connected,
-    /// A client was not let in; `reason` says why, without the credential.
+    /// The hub refused a client; `reason` says why, without the credential.
     Refused,
-    /// A client is gone.
+    /// A client disconnected.
     Disconnected,
-    /// A member took a seat in an office.
+    /// A member joined an office.
     Joined,
-    /// It was not given one.
+    /// The hub refused a join.
     JoinRefused,
     /// A member left its office.
     Left,
-    /// A routed request has come to its end, whichever.
+    /// A routed request ended.
     Call,
-    /// A limit was hit; `reason` says which.
+    /// A client hit a limit; `reason` names it.
     Limit,
-    /// Somebody used the admin API; `request` says for what.
+    /// A client used the admin API; `request` names the action.
     Admin,
     /// `count` records could not be written. Written by the log itself.
     Lost,
-    /// The file ended within a line, as after a crash; `count` bytes were set aside. Written by the log itself.
+    /// The file ended within a line, as after a crash; `count` bytes were moved away. Written by the log itself.
     Recovered,
     /// The file before this one was moved away. Written by the log itself.
     Rotated,
 }
 
-/// How it ended.
+/// The outcome of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// It was permitted.
+    /// The hub permitted it.
     Allowed,
-    /// The hub said no.
+    /// The hub refused it.
     Refused,
     /// The Computer answered.
     Answered,
-    /// The answer was an error, or could not be passed on.
+    /// It ended in an error, or its answer could not be passed on.
     Failed,
     /// The Computer did not answer in time.
     TimedOut,
-    /// The Computer or the Agent went away.
+    /// The Computer or the Agent left.
     Gone,
 }
 
@@ -80,13 +80,13 @@ pub enum Decision {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// What happened.
+    /// The event.
     pub event: AuditEvent,
-    /// Whom the authentication found behind the connection.
+    /// The authenticated subject of the client.
     pub subject: Option<Arc<str>>,
-    /// Where the connection comes from.
+    /// The address of the client.
     pub address: Option<SocketAddr>,
-    /// The session.
+    /// The session id of the client.
     pub sid: Option<Arc<str>>,
     /// Agent or Computer.
     pub role: Option<Role>,
@@ -94,34 +94,34 @@ pub struct Record {
     pub name: Option<Arc<str>>,
     /// The office.
     pub office: Option<Arc<str>>,
-    /// The Computer a request was for.
+    /// The Computer of a request.
     pub computer: Option<Arc<str>>,
-    /// The tool that was called.
+    /// The called tool.
     pub tool: Option<Arc<str>>,
     /// The event name of the request, such as `client:tool_call`; the action of an [`AuditEvent::Admin`].
     pub request: Option<Arc<str>>,
     /// The Agent's key for the request.
     pub req_id: Option<Arc<str>>,
-    /// How it ended.
+    /// The outcome.
     pub decision: Option<Decision>,
-    /// The code of the error, where it ended in one.
+    /// The code of the error, where there was one.
     pub code: Option<ErrorCode>,
-    /// Why, in words. Never a credential.
+    /// The reason as text; never a credential.
     pub reason: Option<Arc<str>>,
-    /// How long it took.
+    /// The duration.
     pub duration: Option<Duration>,
     /// The size of the request.
     pub request_bytes: Option<u64>,
     /// The size of the answer.
     pub answer_bytes: Option<u64>,
-    /// What the tool was given.
+    /// The arguments of the tool.
     pub arguments: Option<Arguments>,
-    /// How many: records of an [`AuditEvent::Lost`], bytes of an [`AuditEvent::Recovered`].
+    /// The number of lost records of an [`AuditEvent::Lost`], or of bytes of an [`AuditEvent::Recovered`].
     pub count: Option<u64>,
 }
 
 impl Record {
-    /// A record with nothing in it yet.
+    /// A record without further fields.
     pub const fn of(event: AuditEvent) -> Self {
         Self {
             event,
@@ -150,7 +150,7 @@ impl Record {
         Self { count: Some(count), ..Self::of(event) }
     }
 
-    /// About how much memory the record holds while it waits.
+    /// An estimate of the memory that the record holds while it waits.
     pub(crate) fn weight(&self) -> usize {
         let texts = [&self.subject, &self.sid, &self.name, &self.office, &self.computer, &self.tool, &self.request];
         let texts = texts.into_iter().chain([&self.req_id, &self.reason]).flatten().map(|text| text.len());
@@ -158,19 +158,19 @@ impl Record {
     }
 }
 
-/// The arguments of a call on their way to the log, which writes their shape.
+/// The arguments of a call, of which the log writes the types.
 ///
-/// They are copied, up to 64 KiB: a slice would keep all of a request alive for as long as the record waits.
+/// They are copied, up to 64 KiB: a slice would keep the whole request in memory while the record waits.
 #[derive(Clone)]
 pub struct Arguments(Option<Arc<str>>);
 
 impl Arguments {
-    /// The arguments as the Agent sent them, in JSON.
+    /// The arguments as the Agent sent them, as JSON.
     pub fn of(raw: &str) -> Self {
         Self((raw.len() <= MAX_ARGUMENTS).then(|| raw.into()))
     }
 
-    /// The JSON, unless it was too large to be kept.
+    /// The JSON, unless it was too large.
     pub(crate) fn json(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -180,7 +180,7 @@ impl Arguments {
     }
 }
 
-/// The values stay out of it.
+/// Without the values.
 impl fmt::Debug for Arguments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

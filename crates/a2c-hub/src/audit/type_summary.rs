@@ -1,8 +1,8 @@
-//! What arguments look like, without what they say.
+//! Summaries of JSON that show the types of values and not the values.
 //!
-//! The shape of `{"path": "/etc/hosts", "lines": [1, 2, 3]}` is `{"path":"string:9-64","lines":["integer","3 items"]}`:
-//! the same JSON with a word in place of each value. It is made while the arguments are read, in one pass that keeps
-//! nothing, and is bounded in depth, in keys and in all.
+//! The summary of `{"path": "/etc/hosts", "lines": [1, 2, 3]}` is `{"path":"string:9-64","lines":["integer","3 items"]}`:
+//! the same JSON with the name of its type in place of each value. One pass over the text makes it; depth, number of
+//! keys and total size are bounded.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Objects and arrays within one another; what is deeper is only named.
+/// The nesting depth that is shown; deeper objects and arrays are only named.
 const MAX_DEPTH: usize = 4;
 
-/// Keys that are shown of one object.
+/// The number of keys that are shown of one object.
 const MAX_KEYS: usize = 32;
 
-/// Bytes that are shown of a key.
+/// The number of bytes that are shown of a key.
 const MAX_KEY: usize = 64;
 
-/// Bytes of a shape.
+/// The size of a summary, in bytes.
 const MAX_SUMMARY: usize = 2 << 10;
 
-/// Bytes that are kept free for the ends of what is open.
+/// The bytes that are reserved for closing brackets.
 const RESERVE: usize = 256;
 
-/// The shape of a JSON value; itself JSON, at most 2 KiB.
+/// The types of a JSON value; itself JSON, at most 2 KiB.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeSummary(String);
 
@@ -55,12 +55,12 @@ impl Serialize for TypeSummary {
     }
 }
 
-/// The shape of a JSON text.
+/// The types of the values in a JSON text.
 ///
 /// ```
-/// let shape = a2c_hub::audit::summarize_types(r#"{"user": "ada", "password": "correct horse", "tries": 3, "tags": []}"#);
+/// let summary = a2c_hub::audit::summarize_types(r#"{"user": "ada", "password": "correct horse", "tries": 3, "tags": []}"#);
 /// assert_eq!(
-///     shape.as_str(),
+///     summary.as_str(),
 ///     r#"{"user":"string:1-8","password":"string:9-64","tries":"integer","tags":[]}"#
 /// );
 /// ```
@@ -74,7 +74,7 @@ pub fn summarize_types(raw: &str) -> TypeSummary {
     }
 }
 
-/// Writes the shape of the value it reads.
+/// Writes the types of the value that it reads.
 struct SummaryWriter<'a> {
     out: &'a mut String,
     depth: usize,
@@ -143,7 +143,7 @@ impl<'de> Visitor<'de> for SummaryWriter<'_> {
         })
     }
 
-    /// An array is shown by its first item and the number of all.
+    /// Shows an array by its first item and the number of items.
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
         if self.depth == MAX_DEPTH {
             while items.next_element::<IgnoredAny>()?.is_some() {}
@@ -192,7 +192,7 @@ impl<'de> Visitor<'de> for SummaryWriter<'_> {
     }
 }
 
-/// A key, cut where it is too long.
+/// Reads a key and truncates it.
 struct KeyReader;
 
 impl<'de> DeserializeSeed<'de> for KeyReader {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_is_only_named() {
+    fn deep_values_are_only_named() {
         check(r#"{"a":{"b":{"c":{"d":{"e":1},"f":[1]}}}}"#, r#"{"a":{"b":{"c":{"d":"object","f":"array"}}}}"#);
         check(&format!("{}{}", "[".repeat(30_000), "]".repeat(30_000)), r#"[[[["array"]]]]"#);
     }
@@ -268,9 +268,9 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_ends_in_good_order_when_it_is_full() {
+    fn a_full_summary_is_still_valid_json() {
         let key = |n: usize| format!("{n:02}{}", "\u{1}".repeat(80));
-        // Filled up on each level, the deepest first.
+        // Each level is full, the deepest first.
         let wide = |first: Value| -> Value {
             let others = (1..40).map(|n| (key(n), json!([[1, 2], 3])));
             [(key(0), first)].into_iter().chain(others).collect::<Map<_, _>>().into()
@@ -282,7 +282,7 @@ mod tests {
         assert!(seen.0.contains("more keys"));
     }
 
-    /// Values are in capitals, keys in small letters, so that neither is a word of the notation nor the other.
+    /// Values are upper-case and keys lower-case, so that neither is part of the notation or of the other.
     fn json_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -311,7 +311,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_value_is_in_a_shape(value in json_value()) {
+        fn no_value_is_in_a_summary(value in json_value()) {
             let seen = summarize_types(&value.to_string());
             prop_assert!(seen.0.len() <= MAX_SUMMARY);
             prop_assert!(serde_json::from_str::<Value>(&seen.0).is_ok());
@@ -331,7 +331,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_has_a_shape(text in "\\PC{0,200}") {
+        fn every_text_has_a_summary(text in "\\PC{0,200}") {
             let seen = summarize_types(&text);
             prop_assert!(serde_json::from_str::<Value>(&seen.0).is_ok());
         }

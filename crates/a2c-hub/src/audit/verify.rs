@@ -1,4 +1,4 @@
-//! Checking a log: line by line, in constant memory.
+//! Verifies a log line by line, in constant memory.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -6,37 +6,37 @@ use serde::Serialize;
 
 use super::chain::{self, ChainEnd, Hash, MAX_LINE, RecordFlaw};
 
-/// What the caller knows from elsewhere.
+/// Hashes that the caller knows from elsewhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExpectedHashes {
-    /// The last hash of the file before, which the first line has to follow.
+    /// The last hash of the previous file, which the first line has to follow.
     pub follows: Option<Hash>,
-    /// A hash that was noted earlier and has to be among those of the file.
+    /// A hash that was noted earlier and has to be in the file.
     pub holds: Option<Hash>,
 }
 
-/// A log in good order.
+/// The summary of a valid log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// The time of the first.
+    /// The time of the first record.
     pub from: Option<String>,
-    /// The time of the last.
+    /// The time of the last record.
     pub to: Option<String>,
-    /// What the first record follows: zeros, or the last hash of another file.
+    /// The hash that the first record follows: zeros, or the last hash of another file.
     pub follows: Hash,
-    /// The hash that stands for all of it.
+    /// The hash of the last record, which covers the whole file.
     pub last_hash: Hash,
-    /// Records that the hub could not write, by its own account.
+    /// The number of records that the hub reported as lost.
     pub lost: u64,
-    /// Unfinished lines that the hub found when it started, and set aside.
+    /// The number of unfinished lines that the hub moved away when it started.
     pub recovered: u64,
-    /// Bytes after the last line break: a line that is being written, or that a crash has cut.
+    /// The bytes after the last line break: a line that is being written, or that a crash has cut.
     pub unfinished_bytes: u64,
 }
 
-/// A log that cannot be relied on, or not be read.
+/// Why a log is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The file cannot be read.
@@ -45,17 +45,17 @@ pub enum VerifyError {
     /// The chain is broken.
     #[error("line {line}: {how}")]
     Broken {
-        /// The first line that does not fit, counted from 1.
+        /// The first line that breaks the chain, counted from 1.
         line: u64,
-        /// In which way.
+        /// How it breaks the chain.
         how: Break,
     },
-    /// The hash that was noted earlier is nowhere.
+    /// The hash that was noted earlier is not in the file.
     #[error("no line of {records} has the hash {hash}: lines were cut off the end, or it is another log")]
     NotHeld {
         /// The hash.
         hash: Hash,
-        /// How many records there are.
+        /// The number of records in the file.
         records: u64,
     },
 }
@@ -63,43 +63,43 @@ pub enum VerifyError {
 /// How a line breaks the chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Break {
-    /// It was not written by a hub.
+    /// No hub wrote it.
     #[error("is no audit record")]
     NotARecord,
-    /// Its bytes and its hash differ.
+    /// Its bytes and its hash disagree.
     #[error("was changed: its hash is that of other bytes")]
     Changed,
     /// Its number is too high.
     #[error("is record {found} where {expected} should be: a record was removed, or this one was moved up")]
     Missing {
-        /// The number that should be here.
+        /// The expected number.
         expected: u64,
-        /// The number that is.
+        /// The number of the line.
         found: u64,
     },
     /// Its number is too low.
     #[error("is record {found} where {expected} should be: it was inserted, repeated or moved down")]
     OutOfPlace {
-        /// The number that should be here.
+        /// The expected number.
         expected: u64,
-        /// The number that is.
+        /// The number of the line.
         found: u64,
     },
-    /// Its number is right, but it follows another line.
+    /// Its number is correct, but it follows another line.
     #[error("does not follow the line before: one of the two was replaced")]
     Replaced,
-    /// The first line follows nothing and is not the first.
+    /// The first line begins a chain with another number than 1.
     #[error("begins a chain as record {found}: those before it were removed")]
     NoBeginning {
         /// Its number.
         found: u64,
     },
-    /// The first line follows something else.
+    /// The first line follows another file.
     #[error("follows {found}, not the file that ends with {expected}")]
     OtherFile {
-        /// The hash that was given.
+        /// The expected hash.
         expected: Hash,
-        /// The hash that is there.
+        /// The hash in the line.
         found: Hash,
     },
 }
@@ -113,10 +113,10 @@ impl From<RecordFlaw> for Break {
     }
 }
 
-/// Checks that every record is as it was written and follows the one before.
+/// Checks that every record is unchanged and follows the one before.
 ///
-/// What it cannot see: lines cut off the end (unless [`ExpectedHashes::holds`] names one of them), files removed before this
-/// one (unless [`ExpectedHashes::follows`] is given), and a log that was written anew as a whole.
+/// It cannot detect lines cut off the end (unless [`ExpectedHashes::holds`] names one of them), removed files before
+/// this one (unless [`ExpectedHashes::follows`] is given), and a log that was rewritten as a whole.
 pub fn verify(mut log: impl BufRead, expected: &ExpectedHashes) -> Result<Verified, VerifyError> {
     let mut seen = Verified {
         records: 0,
@@ -168,7 +168,7 @@ pub fn verify(mut log: impl BufRead, expected: &ExpectedHashes) -> Result<Verifi
     }
 }
 
-/// How many bytes there are to the end of the file; nothing if another line follows, so that this one is too long.
+/// The number of bytes to the end of the file; `None` if another line follows, so that this one is too long.
 fn unfinished(log: &mut impl BufRead, begun: usize) -> Result<Option<u64>, VerifyError> {
     let mut bytes = begun as u64;
     loop {

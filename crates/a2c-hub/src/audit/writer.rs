@@ -1,8 +1,8 @@
-//! The thread that writes: records become lines, lines go to the file, the file goes to the disk.
+//! The thread that encodes records, appends them to the file and syncs it.
 //!
-//! When the disk does not take a line, the line stays and is tried again each second, from the byte where it stopped.
-//! Meanwhile no records are taken from the queue, so that memory stays bounded; what does not fit there is counted and
-//! told by a record of its own.
+//! When the disk refuses a line, the writer keeps it and tries again each second, from the byte where it stopped.
+//! Meanwhile it takes no records from the queue, so that memory stays bounded; the queue counts the records that it
+//! refuses, and a record reports their number.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -10,22 +10,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::ReopenError;
-use super::chain::End;
+use super::chain::ChainEnd;
 use super::encoding;
 use super::file::{LogFile, Opened};
 use super::queue::{QueuedRecord, RecordQueue, WriterCommand};
 use super::record::{AuditEvent, Record};
 
-/// How long something written may stay off the disk.
+/// How long written data may stay unsynced.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// How often a disk in trouble is tried again.
+/// How often the writer tries a failing disk again.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
-/// How much is put into one write.
+/// The size of one write, in bytes.
 const WRITE_SIZE: usize = 256 << 10;
 
-/// How much room for records is kept after a burst.
+/// The capacity of the batch that is kept after a burst.
 const USUAL_BATCH: usize = 1 << 10;
 
 pub(crate) struct LogWriter {
@@ -33,19 +33,19 @@ pub(crate) struct LogWriter {
     file: LogFile,
     end: ChainEnd,
     values: bool,
-    /// Taken from the queue, not yet lines.
+    /// Records that were taken from the queue and are not encoded.
     batch: VecDeque<QueuedRecord>,
-    /// Refused by the queue after the batch, and not yet told of.
+    /// The number of records that the queue refused after the batch and that no record reports yet.
     refused: u64,
     lines: LineBuffer,
-    /// Since when something is written that is not surely on the disk.
+    /// Since when the file has unsynced data.
     unsynced: Option<Instant>,
     writing: FailureReport,
     syncing: FailureReport,
 }
 
 impl LogWriter {
-    /// A writer that goes on where a file ended.
+    /// A writer that continues an opened file.
     pub(crate) fn new(queue: Arc<RecordQueue>, opened: Opened, values: bool) -> Self {
         let mut writer = Self {
             queue,
@@ -79,7 +79,7 @@ impl LogWriter {
                 self.advance();
             }
             for command in woken.commands {
-                // Who asked may have gone.
+                // The caller may have stopped waiting.
                 match command {
                     WriterCommand::Flush(answer) => drop(answer.send(self.settled())),
                     WriterCommand::Reopen(answer) => drop(answer.send(self.reopen())),
@@ -99,7 +99,7 @@ impl LogWriter {
         if is_stuck { Some(Instant::now() + RETRY_EVERY) } else { self.unsynced.map(|since| since + SYNC_EVERY) }
     }
 
-    /// Writes what waits, as far as the disk takes it, and syncs when it is time.
+    /// Writes the waiting records as far as the disk takes them, and syncs when a sync is due.
     fn advance(&mut self) {
         if self.write().is_ok() {
             self.refused += self.queue.take(&mut self.batch);
@@ -110,7 +110,7 @@ impl LogWriter {
         }
     }
 
-    /// Writes everything that was recorded until now, and syncs it.
+    /// Writes and syncs everything that was recorded so far.
     fn settle(&mut self) {
         self.advance();
         if self.unsynced.is_some() {
@@ -118,7 +118,7 @@ impl LogWriter {
         }
     }
 
-    /// How that went.
+    /// The outcome of the last write and sync.
     fn settled(&self) -> io::Result<()> {
         match self.writing.last.or(self.syncing.last) {
             Some(kind) => Err(kind.into()),
@@ -126,7 +126,7 @@ impl LogWriter {
         }
     }
 
-    /// Makes lines of the batch and writes them; stops at the first trouble. It has been reported then.
+    /// Encodes the batch and writes it; stops at the first failure, which is reported.
     fn write(&mut self) -> Result<(), Stuck> {
         loop {
             while self.lines.len() < WRITE_SIZE
@@ -160,7 +160,7 @@ impl LogWriter {
         encoding::append(&mut self.lines.bytes, &mut self.end, SystemTime::now(), record, self.values);
     }
 
-    /// Goes on in a new file if the old one was moved away. What the old one did not take goes to the new one.
+    /// Continues in a new file if the old one was moved away. Lines that the old file did not take go to the new one.
     fn reopen(&mut self) -> Result<(), ReopenError> {
         if self.file.is_in_place() {
             return Ok(());
@@ -173,13 +173,13 @@ impl LogWriter {
         self.file = opened.file;
         (self.writing, self.syncing) = (FailureReport::new("write"), FailureReport::new("sync"));
         self.unsynced = None;
-        // Written at once: an empty file would not know what it follows if the hub ended now.
+        // Written at once: an empty file would lose the link to its predecessor if the hub ended now.
         self.append(&Record::of(AuditEvent::Rotated));
         self.settle();
         Ok(())
     }
 
-    /// Gives up what the disk does not take.
+    /// Counts the records that the disk did not take as lost.
     fn finish(mut self) {
         self.lines.rewind(&self.file);
         let mut never_taken = VecDeque::new();
@@ -192,14 +192,14 @@ impl LogWriter {
     }
 }
 
-/// The disk does not take what has to be written.
+/// The disk refused a write.
 struct Stuck;
 
-/// LineBuffer on their way to the file.
+/// Encoded lines that are being written.
 #[derive(Default)]
 struct LineBuffer {
     bytes: Vec<u8>,
-    /// How many of the bytes are in the file.
+    /// The number of bytes that are in the file.
     written: usize,
 }
 
@@ -216,7 +216,7 @@ impl LineBuffer {
         self.bytes.iter().filter(|byte| **byte == b'\n').count() as u64
     }
 
-    /// Writes on from where it last stopped.
+    /// Continues the write where it last stopped.
     fn write_to(&mut self, file: &mut impl Write) -> io::Result<()> {
         while self.written < self.bytes.len() {
             match file.write(&self.bytes[self.written..]) {
@@ -231,7 +231,7 @@ impl LineBuffer {
         Ok(())
     }
 
-    /// Keeps the lines that are not wholly in the file, and takes the begun one back out of it.
+    /// Keeps the lines that are not completely in the file, and removes the begun line from the file.
     fn rewind(&mut self, file: &LogFile) {
         let whole = self.bytes[..self.written].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         if whole < self.written && file.take_back(self.written - whole).is_err() {
@@ -242,7 +242,7 @@ impl LineBuffer {
     }
 }
 
-/// Trouble with the disk, reported when it begins and when it is over.
+/// Reports a failure of the disk when it begins and when it ends.
 struct FailureReport {
     action: &'static str,
     last: Option<io::ErrorKind>,
@@ -256,8 +256,8 @@ impl FailureReport {
     fn ended_well(&mut self, outcome: &io::Result<()>, file: &LogFile) -> bool {
         let (action, path) = (self.action, file.path().display());
         match (outcome, self.last) {
-            (Err(error), None) => tracing::error!(%path, %error, "cannot {action} the audit log: trying on"),
-            (Ok(()), Some(_)) => tracing::info!(%path, "the audit log is well again ({action})"),
+            (Err(error), None) => tracing::error!(%path, %error, "cannot {action} the audit log: trying again"),
+            (Ok(()), Some(_)) => tracing::info!(%path, "the disk takes the audit log again ({action})"),
             _ => {}
         }
         self.last = outcome.as_ref().err().map(io::Error::kind);
@@ -269,7 +269,7 @@ impl FailureReport {
 mod tests {
     use super::*;
 
-    /// A disk that takes a few bytes between failures.
+    /// A disk that takes a few bytes between two failures.
     struct FullDisk {
         taken: Vec<u8>,
         room: usize,
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!((lines.bytes.as_slice(), lines.written, lines.count()), (&b"second line\nthird line\n"[..], 0, 2));
     }
 
-    /// Notes the level of each event.
+    /// Records the level of each event.
     #[derive(Clone, Default)]
     struct Levels(Arc<std::sync::Mutex<Vec<tracing::Level>>>);
 

@@ -1,10 +1,11 @@
-//! The client certificate of mutual TLS.
+//! Authentication by the client certificate of mutual TLS.
 
 use super::{AuthRefusal, Authenticate, Claim, Grant};
 
-/// Lets in whoever showed a certificate that the TLS listener has verified, under the name of its subject.
+/// Admits a client whose certificate the TLS listener has verified. The subject of the certificate becomes the subject of
+/// the grant.
 ///
-/// Which authorities are trusted is the listener's business: here the certificate is already beyond doubt.
+/// The TLS configuration names the trusted authorities; this type trusts the listener.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CertificateAuth;
 
@@ -24,8 +25,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_subject_of_the_certificate_is_who_it_is() {
-        // A header that claims to be a certificate is only a header.
+    fn the_subject_of_the_certificate_is_the_subject_of_the_grant() {
+        // A header cannot stand for a certificate.
         let headers = headers(&[("x-client-certificate", "CN=forged"), ("x-ssl-client-s-dn", "CN=forged")]);
         let mut claim = claim(&headers, r#"{"certificate": "CN=forged"}"#);
         assert_eq!(CertificateAuth.authenticate(&claim), Err(AuthRefusal::NoCertificate));

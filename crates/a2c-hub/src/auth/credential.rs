@@ -1,4 +1,4 @@
-//! Where a client may put its credential.
+//! The places in which a client may send its credential.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{AuthRefusal, Claim};
 
-/// The longest credential that is looked at, in bytes.
+/// The longest credential that the hub reads, in bytes.
 pub(super) const MAX_CREDENTIAL: usize = 16 << 10;
 
 /// Headers that hold a credential and nothing else.
@@ -18,18 +18,21 @@ struct TokenPayload<'a> {
     token: Option<Cow<'a, str>>,
 }
 
-/// Judges what the client gave in each place, until one of them is good. If none is, the first refusal stands.
+/// Verifies the credential of each place until one is accepted. If none is, returns the first refusal.
 ///
-/// Clients in the field fill more than one place, sometimes with something that is not for us.
-pub(super) fn judge<T>(claim: &Claim<'_>, judge: impl Fn(&[u8]) -> Result<T, AuthRefusal>) -> Result<T, AuthRefusal> {
+/// Clients in the field fill more than one place, sometimes with a credential of another service.
+pub(super) fn verify_credentials<T>(
+    claim: &Claim<'_>,
+    verify: impl Fn(&[u8]) -> Result<T, AuthRefusal>,
+) -> Result<T, AuthRefusal> {
     let mut first = None;
     for credential in credentials(claim) {
-        let judged = if credential.len() > MAX_CREDENTIAL {
+        let outcome = if credential.len() > MAX_CREDENTIAL {
             Err(AuthRefusal::TooLong { limit: MAX_CREDENTIAL })
         } else {
-            judge(&credential)
+            verify(&credential)
         };
-        match judged {
+        match outcome {
             Ok(good) => return Ok(good),
             Err(refused) => first = first.or(Some(refused)),
         }
@@ -37,7 +40,7 @@ pub(super) fn judge<T>(claim: &Claim<'_>, judge: impl Fn(&[u8]) -> Result<T, Aut
     Err(first.unwrap_or(AuthRefusal::Missing))
 }
 
-/// What is in each place; an empty credential is none.
+/// The credentials of all places, without empty ones.
 fn credentials<'a>(claim: &Claim<'a>) -> impl Iterator<Item = Cow<'a, [u8]>> {
     let headers = claim.headers;
     let plain = HEADERS.into_iter().filter_map(move |name| Some(headers.get(name)?.as_bytes()));
@@ -48,7 +51,7 @@ fn credentials<'a>(claim: &Claim<'a>) -> impl Iterator<Item = Cow<'a, [u8]>> {
 
 /// `auth.token` of the CONNECT.
 fn in_payload(payload: &str) -> Option<Cow<'_, [u8]>> {
-    // As an object only: serde would also take ["…"] for one.
+    // Only an object: serde would also accept ["…"].
     let payload = payload.trim_ascii_start();
     let payload: TokenPayload<'_> = payload.starts_with('{').then(|| serde_json::from_str(payload).ok())??;
     payload.token.map(|token| match token {
@@ -57,7 +60,7 @@ fn in_payload(payload: &str) -> Option<Cow<'_, [u8]>> {
     })
 }
 
-/// The scheme's name is in any case, as in all of HTTP.
+/// The credential of a `Bearer` header. HTTP ignores the case of the scheme.
 fn after_bearer(value: &[u8]) -> Option<&[u8]> {
     let (scheme, rest) = value.split_at_checked("bearer ".len())?;
     scheme.eq_ignore_ascii_case(b"bearer ").then(|| rest.trim_ascii())
@@ -87,7 +90,7 @@ mod tests {
                 r#"{"token": "d"}"#,
                 &["a", "b", "c", "d"],
             ),
-            // Nothing that is one.
+            // No credential in any of them.
             (&[("authorization", "a")], "", &[]),
             (&[("authorization", "Basic a")], "", &[]),
             (&[("authorization", "Bearer")], "", &[]),
@@ -111,8 +114,8 @@ mod tests {
 
     #[test]
     fn one_good_credential_is_enough_and_the_first_refusal_stands() {
-        let judge_text = |pairs: &[(&str, &str)], payload: &str| {
-            judge(&claim(&headers(pairs), payload), |credential| match credential {
+        let verify_text = |pairs: &[(&str, &str)], payload: &str| {
+            verify_credentials(&claim(&headers(pairs), payload), |credential| match credential {
                 b"good" => Ok(()),
                 b"old" => Err(AuthRefusal::Expired),
                 _ => Err(AuthRefusal::Wrong),
@@ -120,11 +123,11 @@ mod tests {
         };
         let long = "x".repeat(MAX_CREDENTIAL + 1);
         let too_long = Err(AuthRefusal::TooLong { limit: MAX_CREDENTIAL });
-        assert_eq!(judge_text(&[], ""), Err(AuthRefusal::Missing));
-        assert_eq!(judge_text(&[("x-api-key", "bad")], r#"{"token": "good"}"#), Ok(()));
-        assert_eq!(judge_text(&[("x-api-key", "old"), ("access_token", "bad")], ""), Err(AuthRefusal::Expired));
-        assert_eq!(judge_text(&[("x-api-key", &long)], ""), too_long);
-        assert_eq!(judge_text(&[], &format!(r#"{{"token": "{long}"}}"#)), too_long);
-        assert_eq!(judge_text(&[("x-api-key", &long)], r#"{"token": "good"}"#), Ok(()));
+        assert_eq!(verify_text(&[], ""), Err(AuthRefusal::Missing));
+        assert_eq!(verify_text(&[("x-api-key", "bad")], r#"{"token": "good"}"#), Ok(()));
+        assert_eq!(verify_text(&[("x-api-key", "old"), ("access_token", "bad")], ""), Err(AuthRefusal::Expired));
+        assert_eq!(verify_text(&[("x-api-key", &long)], ""), too_long);
+        assert_eq!(verify_text(&[], &format!(r#"{{"token": "{long}"}}"#)), too_long);
+        assert_eq!(verify_text(&[("x-api-key", &long)], r#"{"token": "good"}"#), Ok(()));
     }
 }

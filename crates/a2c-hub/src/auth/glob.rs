@@ -2,28 +2,27 @@
 
 use std::str::Chars;
 
-/// A pattern for names: `*` stands for any text, also none, `?` for one character, everything else for itself.
+/// A pattern for names: `*` matches any text, also an empty one, `?` one character, everything else itself.
 ///
-/// There is no escape: a name with a `*` in it is matched by `?`.
+/// There is no escape character; use `?` to match a `*` in a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob(Box<str>);
 
 impl Glob {
-    /// A pattern; every text is one.
+    /// A pattern; every text is valid.
     pub fn new(pattern: &str) -> Self {
         Self(pattern.into())
     }
 
-    /// The pattern as it was written.
+    /// The text of the pattern.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the pattern fits the whole of a name.
+    /// Whether the pattern matches the whole name.
     ///
-    /// Only the last `*` ever takes another guess: where the text between two stars was found once, finding it later
-    /// cannot help the rest. So the work is bounded by the length of the pattern times the length of the name, however
-    /// many stars there are.
+    /// Only the last `*` backtracks: a later match of the text between two stars cannot help the rest. So the work is
+    /// bounded by the length of the pattern times the length of the name.
     pub fn matches(&self, name: &str) -> bool {
         let (mut pattern, mut name) = (self.0.chars(), name.chars());
         let mut star: Option<Star<'_, '_>> = None;
@@ -39,7 +38,7 @@ impl Glob {
                 (None, None) => return true,
                 _ => {
                     let Some(star) = &mut star else { return false };
-                    // The star takes one character more.
+                    // The star matches one character more.
                     if star.name.next().is_none() {
                         return false;
                     }
@@ -62,11 +61,11 @@ impl From<String> for Glob {
     }
 }
 
-/// Where to go on when the text after a star does not fit.
+/// Where matching continues when the text after a star does not match.
 struct Star<'p, 'n> {
-    /// What follows the star.
+    /// The pattern after the star.
     pattern: Chars<'p>,
-    /// What the star has not taken yet.
+    /// The part of the name that the star has not matched.
     name: Chars<'n>,
 }
 
@@ -103,7 +102,7 @@ mod tests {
 
     #[test]
     fn many_stars_do_not_explode() {
-        // Trying every way to share the name between the stars would outlive the universe.
+        // Trying every split of the name between the stars would never end.
         let pattern = format!("{}b", "*a".repeat(64));
         let name = "a".repeat(4096);
         assert!(!Glob::new(&pattern).matches(&name));
@@ -111,7 +110,7 @@ mod tests {
         assert!(Glob::new(&pattern).matches(&format!("{name}b")));
     }
 
-    /// The definition, however slow.
+    /// The definition, without regard to speed.
     fn fits(pattern: &[char], name: &[char]) -> bool {
         match (pattern, name) {
             ([], []) => true,

@@ -1,4 +1,4 @@
-//! What a client that was let in may do.
+//! The permissions of an admitted client.
 
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use super::Glob;
 /// The longest subject that is kept, in bytes.
 const MAX_SUBJECT: usize = 128;
 
-/// What a client that was let in may do, and who it is for the audit.
+/// The permissions of an admitted client, and its subject for the audit log.
 ///
 /// ```
 /// use a2c_hub::auth::Grant;
@@ -23,7 +23,7 @@ const MAX_SUBJECT: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     subject: Box<str>,
-    /// `None` permits every one; so do the next two.
+    /// `None` permits all; so do the next two.
     roles: Option<Vec<Role>>,
     offices: Option<Vec<Glob>>,
     names: Option<Vec<Glob>>,
@@ -33,46 +33,46 @@ pub struct Grant {
 impl Grant {
     /// A grant for everything, for as long as the connection lasts.
     ///
-    /// `subject` says who that is; it appears in logs and in the audit, so it must never be a credential. Control and
-    /// other invisible characters are removed from it, and it is cut when it is long.
+    /// `subject` names the client in logs and in the audit log, so it must never be a credential. The grant removes
+    /// control and other invisible characters from it and truncates it.
     pub fn new(subject: &str) -> Self {
         Self { subject: presentable(subject), roles: None, offices: None, names: None, expires_at: None }
     }
 
-    /// The grant of somebody who did not have to prove anything.
+    /// The grant of a client that needed no credential.
     pub fn open() -> Self {
         Self::new("anybody")
     }
 
-    /// Limits the grant to these roles; none of them permits none.
+    /// Limits the grant to these roles; an empty list permits none.
     #[must_use]
     pub fn only_roles(mut self, roles: impl IntoIterator<Item = Role>) -> Self {
         self.roles = Some(roles.into_iter().collect());
         self
     }
 
-    /// Limits the grant to offices whose id fits one of these patterns.
+    /// Limits the grant to offices whose id matches one of these patterns.
     #[must_use]
     pub fn only_offices(mut self, patterns: impl IntoIterator<Item: Into<Glob>>) -> Self {
         self.offices = Some(patterns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Limits the grant to names, of Agents and Computers alike, that fit one of these patterns.
+    /// Limits the grant to names, of Agents and Computers alike, that match one of these patterns.
     #[must_use]
     pub fn only_names(mut self, patterns: impl IntoIterator<Item: Into<Glob>>) -> Self {
         self.names = Some(patterns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Ends the grant, and the connection with it, at a moment.
+    /// Ends the grant, and with it the connection, at a moment.
     #[must_use]
     pub fn until(mut self, moment: SystemTime) -> Self {
         self.expires_at = Some(moment);
         self
     }
 
-    /// Who it is, for logs and the audit.
+    /// The name of the client for logs and the audit log.
     pub fn subject(&self) -> &str {
         &self.subject
     }
@@ -92,7 +92,7 @@ impl Grant {
         fits_one(self.names.as_deref(), name)
     }
 
-    /// When the connection has to be closed, where it has to.
+    /// When the grant ends, if it ends.
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.expires_at
     }
@@ -102,7 +102,7 @@ fn fits_one(patterns: Option<&[Glob]>, text: &str) -> bool {
     patterns.is_none_or(|patterns| patterns.iter().any(|pattern| pattern.matches(text)))
 }
 
-/// A subject as it may stand in a line of a log.
+/// A subject without what could disturb a line of a log.
 fn presentable(subject: &str) -> Box<str> {
     let mut kept = String::new();
     for character in subject.chars().filter(|&c| !is_invisible(c)) {
@@ -115,7 +115,7 @@ fn presentable(subject: &str) -> Box<str> {
     if kept.trim().is_empty() { "unnamed".into() } else { kept.into() }
 }
 
-/// Characters that a reader does not see: they could end a line, or turn the direction of the rest of it.
+/// Characters that a reader does not see; they could end a line or turn the direction of its text.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -128,8 +128,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pass_permits_all_until_it_is_limited() {
-        let grant = Grant::new("somebody");
+    fn a_grant_permits_all_until_it_is_limited() {
+        let grant = Grant::new("a client");
         assert!(grant.permits_role(Role::Agent) && grant.permits_role(Role::Computer));
         assert!(grant.permits_office("any") && grant.permits_name("any") && grant.expires_at().is_none());
 

@@ -1,24 +1,24 @@
-//! Shared keys.
+//! Authentication by shared keys.
 //!
-//! A key is kept and compared as its SHA-256 only: the hub holds nothing that could be shown by mistake, and neither the
-//! content nor the length of a key can be found out from how long a comparison takes.
+//! The hub keeps and compares only the SHA-256 of a key: it cannot reveal a key by mistake, and the time of a comparison
+//! reveals neither content nor length.
 
 use std::fmt;
 
 use ring::digest::{Digest, SHA256, digest};
 use subtle::ConstantTimeEq;
 
-use super::credential::{MAX_CREDENTIAL, judge};
+use super::credential::{MAX_CREDENTIAL, verify_credentials};
 use super::{AuthRefusal, Authenticate, Claim, Grant};
 
-/// Lets in whoever knows one of the keys: in the header `x-api-key` or `access_token`, as `authorization: Bearer …`, or
-/// as `auth.token` of the CONNECT.
+/// Admits clients that send one of the keys: in the header `x-api-key` or `access_token`, as `authorization: Bearer …`,
+/// or as `auth.token` of the CONNECT.
 ///
 /// ```
 /// use a2c_hub::auth::{ApiKey, Key};
 ///
 /// # fn main() -> Result<(), a2c_hub::auth::UnusableKey> {
-/// // While clients change from one key to the next, both are good, and the audit tells who still uses the old one.
+/// // While clients change from one key to the next, both are valid, and the audit log names the key that was used.
 /// let keys = ApiKey::new(Key::new("8f2b1c…")?.labelled("2026")).or(Key::new("e07a55…")?.labelled("2027"));
 /// # drop(keys);
 /// # Ok(())
@@ -31,12 +31,12 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Takes one key.
+    /// Accepts one key.
     pub fn new(key: Key) -> Self {
         Self { keys: vec![key] }
     }
 
-    /// Takes another key as well.
+    /// Accepts another key as well.
     #[must_use]
     pub fn or(mut self, key: Key) -> Self {
         self.keys.push(key);
@@ -54,9 +54,9 @@ impl ApiKey {
 
 impl Authenticate for ApiKey {
     fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
-        judge(claim, |given| {
+        verify_credentials(claim, |given| {
             let given = digest(&SHA256, given);
-            // Every key is compared, whichever is the right one.
+            // All keys are compared, so that the time does not depend on which one matches.
             let matches = self.keys.iter().map(|key| bool::from(key.digest.as_ref().ct_eq(given.as_ref())));
             let found = matches.enumerate().fold(None, |found, (index, is_it)| found.or(is_it.then_some(index)));
             found.map(|index| Grant::new(&self.subject(index))).ok_or(AuthRefusal::Wrong)
@@ -76,10 +76,10 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key, which is not kept.
+    /// A key; only its digest is kept.
     ///
     /// # Errors
-    /// When no client could send it.
+    /// When no client could send the key.
     pub fn new(key: &str) -> Result<Self, UnusableKey> {
         if key.is_empty() {
             return Err(UnusableKey::Empty);
@@ -93,7 +93,7 @@ impl Key {
         Ok(Self { label: None, digest: digest(&SHA256, key.as_bytes()) })
     }
 
-    /// Says who uses the key: that becomes the subject of the grant.
+    /// Names the users of the key: the label becomes the subject of the grant.
     #[must_use]
     pub fn labelled(mut self, label: &str) -> Self {
         self.label = Some(label.to_owned());
@@ -101,26 +101,26 @@ impl Key {
     }
 }
 
-/// The digest is no secret worth stealing from a long key, but it is from a short one.
+/// Shows neither key nor digest: a short key could be guessed from its digest.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Key").field("label", &self.label).field("key", &"***").finish()
     }
 }
 
-/// A text that cannot be a key.
+/// Why a text cannot be a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableKey {
-    /// Nothing at all.
+    /// The text is empty.
     #[error("the key is empty: give one that is hard to guess")]
     Empty,
-    /// Characters that a header cannot carry.
+    /// The text has characters that a header cannot carry.
     #[error("the key has a control character in it, or white space at an end: was it read with the end of its line?")]
     Blank,
-    /// Longer than what is looked at.
+    /// The text is longer than any credential that the hub reads.
     #[error("the key is longer than {limit} bytes")]
     TooLong {
-        /// How long it may be.
+        /// The limit in bytes.
         limit: usize,
     },
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_opens_from_every_place_and_nothing_else_does() {
+    fn the_key_is_accepted_from_every_place_and_nothing_else_is() {
         let keys = ApiKey::new(Key::new("s3cret").unwrap());
         for (pairs, payload) in [
             (&[("x-api-key", "s3cret")][..], ""),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_nobody_could_send_is_no_key() {
+    fn a_key_that_no_client_could_send_is_refused() {
         let too_long = "x".repeat(MAX_CREDENTIAL + 1);
         for (text, expected) in [
             ("", UnusableKey::Empty),

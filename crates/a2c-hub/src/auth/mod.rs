@@ -1,17 +1,17 @@
-//! Who may connect, and as what.
+//! Authentication: which clients may connect, and as what.
 //!
 //! At CONNECT the hub puts what it knows of a client into a [`Claim`] and asks the configured [`Authenticate`]. The answer
-//! is a [`Grant`], which stays with the connection and is asked again at every join, or [`AuthRefusal`], which goes to the log
-//! and the audit. The client itself is told "401" and no more.
+//! is a [`Grant`], which the hub keeps with the connection and checks at every join, or an [`AuthRefusal`], which goes to
+//! the log and the audit log. The client itself receives only "401".
 //!
-//! | implementation | a client proves itself with |
+//! | implementation | credential of a client |
 //! |---|---|
-//! | [`OpenAccess`] | nothing; for loopback only |
+//! | [`OpenAccess`] | none; for loopback only |
 //! | [`ApiKey`] | one of the keys that the operator gave out |
-//! | [`Jwt`] | a signed token, whose claims say what it is good for |
+//! | [`Jwt`] | a signed token, whose claims become the permissions |
 //! | [`CertificateAuth`] | the certificate that the TLS listener has verified |
 //!
-//! An implementation of one's own is a few lines:
+//! Another implementation takes a few lines:
 //!
 //! ```
 //! use a2c_hub::auth::{Authenticate, Claim, Grant, AuthRefusal};
@@ -58,21 +58,20 @@ pub use key::{ApiKey, Key, UnusableKey};
 pub use open_access::OpenAccess;
 pub use refusal::AuthRefusal;
 
-/// Decides about a client at CONNECT.
+/// Decides at CONNECT whether a client is admitted.
 ///
-/// It is called on the connection's own task and has to answer from memory: whatever it waits for, the client's other
-/// packets wait for too.
+/// The hub calls it on the task of the connection, so it must not block: all other packets of the client wait for it.
 pub trait Authenticate: Send + Sync + 'static {
-    /// Lets the client in, with what it may do, or says why not.
+    /// Admits the client with its permissions, or refuses it.
     ///
     /// # Errors
     /// The reason is for the operator; the client never sees it.
     fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal>;
 
-    /// A word for logs: `none`, `token`, `jwt`, `mtls`, …
+    /// The name for logs: `none`, `token`, `jwt`, `mtls`, …
     fn kind(&self) -> &'static str;
 
-    /// Whether everybody is let in. A hub like that listens on loopback only.
+    /// Whether clients need no credential. Such a hub listens on loopback only.
     fn is_open(&self) -> bool {
         false
     }
@@ -93,13 +92,13 @@ pub struct Claim<'a> {
     pub payload: &'a str,
     /// The subject of the client's certificate, where the listener asked for one and verified it.
     pub certificate: Option<&'a str>,
-    /// Where the client connects from.
+    /// The address of the client.
     pub address: IpAddr,
-    /// What time it is.
+    /// The present time.
     pub now: SystemTime,
 }
 
-/// Without headers and payload: the credential is in there.
+/// Without headers and payload, which hold the credential.
 impl fmt::Debug for Claim<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Claim")

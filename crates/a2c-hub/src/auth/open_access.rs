@@ -1,8 +1,8 @@
-//! No authentication.
+//! Access without authentication.
 
 use super::{AuthRefusal, Authenticate, Claim, Grant};
 
-/// Lets everybody in, for everything; for loopback only.
+/// Admits every client without a credential and grants everything; only for a hub on a loopback address.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenAccess;
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_is_let_in() {
+    fn open_access_grants_everything() {
         let grant = OpenAccess.authenticate(&claim(&Default::default(), "")).unwrap();
         assert_eq!(grant, Grant::open());
     }

@@ -1,5 +1,5 @@
-//! What a request is judged by before the engine sees it: where it comes from, which version it speaks, and how many
-//! sessions its address has already.
+//! The handshake policy: the origin, the protocol version and the number of sessions per address, checked before the
+//! engine sees a request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::metrics::{LimitKind, RefusalReason};
 use crate::switchboard::{SHUTTING_DOWN, Switchboard};
 use crate::wire::connection::RemotePeer;
 
-/// Who is let through.
+/// Decides which requests reach the engine.
 pub(crate) struct HandshakePolicy {
     pub(crate) on_loopback: bool,
     pub(crate) allowed_hosts: Vec<String>,
@@ -25,10 +25,10 @@ pub(crate) struct HandshakePolicy {
 }
 
 impl HandshakePolicy {
-    /// Judges a request, whose origin was judged, before the engine sees it.
+    /// Checks a request whose origin was checked.
     pub(crate) fn admit(&self, request: &mut Request) -> Result<(), Box<Response>> {
         let query = request.uri().query().unwrap_or_default();
-        // Later requests of an open session are known by their sid and need not repeat the version.
+        // Later requests of an open session carry its sid and need not repeat the version.
         if query_value(query, "sid").is_some() {
             return Ok(());
         }
@@ -49,7 +49,7 @@ impl HandshakePolicy {
             return Err(mismatch(&refusal).into());
         }
         let Some(RemotePeer { address, .. }) = &peer else { return Ok(()) };
-        match self.address_limits.enter(address.ip(), SlotKind::Session) {
+        match self.address_limits.acquire(address.ip(), SlotKind::Session) {
             Ok(slot) => {
                 request.extensions_mut().insert(Arc::new(slot));
                 Ok(())
@@ -64,7 +64,7 @@ impl HandshakePolicy {
         }
     }
 
-    /// Refuses web pages of others.
+    /// Refuses web pages of another origin.
     pub(crate) fn judge_origin(&self, request: &Request) -> Result<(), Box<Response>> {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));

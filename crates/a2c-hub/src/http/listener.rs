@@ -1,4 +1,4 @@
-//! Accepting connections: who comes from where, how many they are, and how long they may take to say what they want.
+//! Accepts connections, counts them per address, makes the TLS handshake and serves HTTP on them.
 
 use std::convert::Infallible;
 use std::io;
@@ -31,27 +31,27 @@ const HEAD: Duration = Duration::from_secs(10);
 /// The largest head of a request.
 const MAX_HEAD: usize = 64 << 10;
 
-/// How much the system takes in for a peer beyond what is on its way.
+/// The bytes that the system buffers for a peer beyond those in transit.
 #[cfg(target_os = "linux")]
 const NOT_SENT: u32 = 128 << 10;
 
-/// How long to wait when the system has no descriptor left for another connection.
-const BREATHER: Duration = Duration::from_millis(100);
+/// How long to wait when the system has no file descriptor for another connection.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// What is done with connections.
+/// Accepts connections and serves them.
 pub(crate) struct HttpListener {
     pub(crate) tcp: TcpListener,
     pub(crate) tls: Option<ServerTls>,
     pub(crate) address_limits: Arc<AddressLimits>,
     pub(crate) telemetry: Arc<Telemetry>,
-    /// How long data may stay unacknowledged before the system drops a connection.
+    /// How long sent data may stay unacknowledged before the system drops the connection.
     pub(crate) patience: Duration,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
 
 impl HttpListener {
-    /// Accepts until it is told to stop.
+    /// Accepts connections until `stop` is cancelled.
     pub(crate) async fn serve(self, router: Router) {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(MAX_HEAD);
@@ -68,15 +68,15 @@ impl HttpListener {
     }
 
     fn welcome(&self, stream: TcpStream, from: SocketAddr, http: &http1::Builder, router: &Router) {
-        // Small packets go out at once: a call is a round trip, not a stream.
+        // A call is a round trip: small packets must not wait for more data.
         let _ = stream.set_nodelay(true);
-        // The engine notices a silent peer; this notices one that does not even acknowledge what it is sent.
+        // The engine detects a silent peer by its pings; this detects one that does not acknowledge data.
         #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(self.patience));
-        // What the system holds back for a slow peer, the engine cannot see moving.
+        // The engine measures progress by what the system takes, so the system must not buffer much.
         #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(NOT_SENT);
-        let slot = match self.address_limits.enter(from.ip(), SlotKind::Connection) {
+        let slot = match self.address_limits.acquire(from.ip(), SlotKind::Connection) {
             Ok(slot) => slot,
             Err(refusal) => {
                 self.telemetry.count_limit(LimitKind::ConnectionsPerAddress);
@@ -86,7 +86,7 @@ impl HttpListener {
                 } else {
                     self.telemetry.count_refusal(RefusalReason::Limit);
                 }
-                // Over TLS there is nothing to be said before a handshake, which is what is to be avoided.
+                // Over TLS an answer would need the handshake that the limit is there to avoid.
                 if self.tls.is_none() {
                     self.tasks.spawn(turn_away(stream, refusal));
                 }
@@ -109,7 +109,7 @@ impl HttpListener {
                 }
             };
             let peer = RemotePeer { address: (from.ip().to_canonical(), from.port()).into(), certificate };
-            // Counted until it ends or becomes a websocket, which is counted as a session.
+            // Counts until the connection ends or becomes a websocket, which counts as a session.
             let _address_slot = slot;
             let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
                 request.extensions_mut().insert(peer.clone());
@@ -132,7 +132,7 @@ impl HttpListener {
     }
 }
 
-/// The connection as it is read, and the subject of the client's certificate.
+/// The stream after the TLS handshake, and the subject of the client's certificate.
 async fn secured(stream: TcpStream, tls: Option<ServerTls>) -> io::Result<(Stream, Option<Arc<str>>)> {
     match tls {
         None => Ok((Stream::Tcp(stream), None)),
@@ -140,7 +140,7 @@ async fn secured(stream: TcpStream, tls: Option<ServerTls>) -> io::Result<(Strea
     }
 }
 
-/// Says why, to whoever listens.
+/// Answers a connection over the limit with 429.
 async fn turn_away(mut stream: TcpStream, refusal: TooManyConnections) {
     let body = serde_json::json!({ "code": 429, "message": refusal.to_string(), "limit": refusal.limit }).to_string();
     let head = "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\nconnection: close\r\n";
@@ -152,7 +152,7 @@ async fn turn_away(mut stream: TcpStream, refusal: TooManyConnections) {
     .await;
 }
 
-/// A connection that went away before it was accepted is nothing; no descriptors left is something to wait for.
+/// A connection that ended before it was accepted needs no reaction. Without file descriptors the listener has to wait.
 async fn refused_by_system(error: &io::Error) {
     let is_peer = matches!(
         error.kind(),
@@ -160,6 +160,6 @@ async fn refused_by_system(error: &io::Error) {
     );
     if !is_peer {
         tracing::error!(%error, "cannot accept connections: raise the limit of open files (ulimit -n)");
-        tokio::time::sleep(BREATHER).await;
+        tokio::time::sleep(ACCEPT_RETRY).await;
     }
 }

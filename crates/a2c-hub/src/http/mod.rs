@@ -1,4 +1,4 @@
-//! The HTTP side of the hub: connections are accepted, requests judged, sessions begun.
+//! The HTTP side of the hub: it accepts connections, checks handshakes, and serves clients and operators.
 
 mod handshake;
 pub(crate) mod listener;
@@ -22,7 +22,7 @@ use crate::wire::SocketIoHandler;
 pub(crate) use handshake::HandshakePolicy;
 use operator::OperatorState;
 
-/// Clients in the field use either path.
+/// The paths that clients in the field use.
 const PATHS: [&str; 4] = ["/smcp", "/smcp/", "/socket.io", "/socket.io/"];
 
 #[derive(Clone)]
@@ -31,7 +31,7 @@ struct ClientRoutes {
     handshake: Arc<HandshakePolicy>,
 }
 
-/// All routes of the hub. `keys` are what operators show.
+/// All routes of the hub. `keys` are the keys of operators.
 pub(crate) fn router(
     engine: &Arc<Engine<SocketIoHandler>>,
     handshake: HandshakePolicy,
@@ -62,7 +62,7 @@ async fn enter(State(ClientRoutes { engine, handshake }): State<ClientRoutes>, m
     response
 }
 
-/// Lets a web page that may use the hub read the answer: browsers ask for that where a page polls.
+/// Adds the CORS headers that a browser needs to let an allowed web page read the answer to a poll.
 fn share(headers: &mut HeaderMap, origin: HeaderValue) {
     const MAY_SEND: HeaderValue = HeaderValue::from_static("authorization, content-type, x-api-key, access_token");
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

@@ -1,4 +1,4 @@
-//! What an operator asks: is it there, is it ready, what does it count, who is on it; and sending somebody away.
+//! The routes for operators: health, readiness, metrics, and the admin views of offices, members and calls.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -21,22 +21,23 @@ use crate::switchboard::Switchboard;
 use crate::wire::SocketIoHandler;
 use crate::wire::connection::RemotePeer;
 
-/// Headers of a proxy: whoever is behind it is not on this machine, although the connection comes from there.
+/// Headers that a proxy adds. A client behind a proxy is not on this machine, although its connection comes from here.
 const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
-/// What operators are served with, and how they are known.
+/// The state of the operators' routes.
 #[derive(Clone)]
 pub(crate) struct OperatorState {
     pub(crate) engine: Arc<Engine<SocketIoHandler>>,
     pub(crate) switchboard: Arc<Switchboard>,
     pub(crate) handshake: Arc<HandshakePolicy>,
-    /// Their keys; without any, whoever is on this machine is one, as long as the hub is open to this machine only.
+    /// The keys of operators. Without keys, every program on this machine is an operator, as long as the hub serves only
+    /// this machine.
     pub(crate) keys: Option<ApiKey>,
-    /// Everybody on this machine is let in.
+    /// Clients need no credential.
     pub(crate) is_open: bool,
 }
 
-/// Who an operator is, for the audit.
+/// The identity of an operator, for the audit log.
 #[derive(Clone)]
 struct Operator {
     subject: String,
@@ -68,9 +69,9 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
         Err(why) => {
             if let Some(peer) = request.extensions().get::<RemotePeer>() {
                 if state.keys.is_some() {
-                    state.handshake.address_limits.failed(peer.address.ip(), Instant::now());
+                    state.handshake.address_limits.credential_failed(peer.address.ip(), Instant::now());
                 }
-                tracing::warn!(address = %peer.address, path = request.uri().path(), "an operator was not recognised");
+                tracing::warn!(address = %peer.address, path = request.uri().path(), "a request to an operator's route was refused");
                 let action = format!("{} {}", request.method(), request.uri().path());
                 state.switchboard.telemetry.admin("", peer.address, &action, Decision::Refused);
             }
@@ -95,7 +96,7 @@ impl OperatorState {
             return if self.is_open && is_local && self.handshake.on_loopback && !is_forwarded(request.headers()) {
                 Ok(Operator { subject: "local".into(), peer })
             } else {
-                Err("this is for operators: start the hub with an admin token and show it as a bearer token")
+                Err("only operators may use this: start the hub with an admin token and send it as a bearer token")
             };
         };
         let claim = Claim {
@@ -105,7 +106,7 @@ impl OperatorState {
             address: peer.as_ref().map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip()),
             now: SystemTime::now(),
         };
-        let grant = keys.authenticate(&claim).map_err(|_| "show the admin token as a bearer token")?;
+        let grant = keys.authenticate(&claim).map_err(|_| "send the admin token as a bearer token")?;
         Ok(Operator { subject: grant.subject().to_owned(), peer })
     }
 }

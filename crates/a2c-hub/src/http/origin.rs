@@ -1,23 +1,22 @@
-//! Web pages are not clients: what a browser says about where a request comes from, judged. Pure.
+//! Refuses requests of foreign web pages by their `Origin` and `Host` headers. Pure.
 //!
-//! A page that somebody opens runs on the same machine as a hub on a loopback address. It gives itself away twice: by
-//! the `Origin` that browsers add, and, where its own name was made to point to this machine (DNS rebinding), by the
-//! `Host` it asks for.
+//! A web page in a browser runs on the same machine as a hub on a loopback address. Two headers reveal it: the `Origin`
+//! that browsers add, and, where the name of the page was made to point to this machine (DNS rebinding), the `Host`.
 
 use std::net::IpAddr;
 
-/// Why a request is refused.
+/// Why a request of a web page is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OriginRefusal {
-    /// A hub on a loopback address was asked for under another name.
+    /// The `Host` is not a name of this hub on a loopback address.
     #[error("this hub is not served under that Host: use its address, or start it with --allow-host")]
     Host,
-    /// A web page of another origin asks.
+    /// The `Origin` is another one than the hub's.
     #[error("web pages of another origin may not use this hub")]
     Origin,
 }
 
-/// Judges the two headers. `allowed` are hosts (without port) under which the hub is known beside its address.
+/// Checks the two headers. `allowed` are host names (without port) of the hub besides its address.
 pub(crate) fn judge(
     on_loopback: bool,
     allowed: &[String],
@@ -62,7 +61,7 @@ mod tests {
         let check = |loopback, host, origin, expected: Result<(), OriginRefusal>| {
             assert_eq!(judge(loopback, &allowed, host, origin), expected, "{loopback} {host:?} {origin:?}");
         };
-        // Programs say where they go and nothing about where they come from.
+        // Programs send a Host and no Origin.
         for host in ["127.0.0.1:7420", "localhost", "LOCALHOST:1", "[::1]:7420", "x.localhost:1", "hub.example"] {
             check(true, Some(host), None, Ok(()));
         }

@@ -1,7 +1,7 @@
-//! How much comes from each address: connections, sessions, wrong credentials.
+//! Limits per address: connections, sessions and wrong credentials.
 //!
-//! A connection and a session are counted apart, because a session that is polled has no connection of its own, and one
-//! connection can open many of them.
+//! Connections and sessions are counted apart, because a polling session has no connection of its own, and one
+//! connection can open many sessions.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 use super::token_bucket::TokenBucket;
 use super::{HubLimits, Rate};
 
-/// How long a refusal from an address is not written down again.
-const QUIET: Duration = Duration::from_secs(60);
+/// The interval between two log entries about refusals from one address.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What is counted.
+/// What a slot is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SlotKind {
     Connection,
     Session,
 }
 
-/// Everybody who is here, by address.
+/// The use of the hub by address, and its limits.
 #[derive(Debug)]
 pub(crate) struct AddressLimits {
     per_address: Option<usize>,
@@ -34,7 +34,7 @@ struct AddressUse {
     connections: usize,
     sessions: usize,
     failed: TokenBucket,
-    /// When a refusal was last written down.
+    /// When a refusal was last logged.
     noted: Option<Instant>,
 }
 
@@ -47,7 +47,7 @@ impl AddressUse {
     }
 }
 
-/// One that was let in; it counts until it is dropped.
+/// A connection or session that is counted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct AddressSlot {
     address_limits: Arc<AddressLimits>,
@@ -55,7 +55,7 @@ pub(crate) struct AddressSlot {
     what: SlotKind,
 }
 
-/// An address has as many as it may have.
+/// The address has as many connections or sessions as it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{limit} connections from this address are open: close some of them")]
 pub(crate) struct TooManyConnections {
@@ -68,8 +68,12 @@ impl AddressLimits {
         Arc::new(Self { per_address, failures, addresses: Mutex::default() })
     }
 
-    /// Counts one more.
-    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, what: SlotKind) -> Result<AddressSlot, TooManyConnections> {
+    /// Counts another connection or session, or refuses it.
+    pub(crate) fn acquire(
+        self: &Arc<Self>,
+        address: IpAddr,
+        what: SlotKind,
+    ) -> Result<AddressSlot, TooManyConnections> {
         let address = subscriber(address);
         let mut addresses = self.lock();
         let count = addresses.entry(address).or_default().count(what);
@@ -82,36 +86,36 @@ impl AddressLimits {
         Ok(AddressSlot { address_limits: self.clone(), address, what })
     }
 
-    /// Whether it is worth writing down that somebody from an address was refused: once a minute.
+    /// Whether to log a refusal from this address: once a minute.
     pub(crate) fn should_log(&self, address: IpAddr, now: Instant) -> bool {
         let mut addresses = self.lock();
         let known = addresses.entry(subscriber(address)).or_default();
-        let should_log = known.noted.is_none_or(|at| now.saturating_duration_since(at) > QUIET);
+        let should_log = known.noted.is_none_or(|at| now.saturating_duration_since(at) > LOG_INTERVAL);
         if should_log {
             known.noted = Some(now);
         }
         should_log
     }
 
-    /// Notes a wrong credential.
-    pub(crate) fn failed(&self, address: IpAddr, now: Instant) {
+    /// Counts a wrong credential.
+    pub(crate) fn credential_failed(&self, address: IpAddr, now: Instant) {
         if let Some(rate) = self.failures {
             let _ = self.lock().entry(subscriber(address)).or_default().failed.take(rate, now);
         }
     }
 
-    /// How long no credential from an address is looked at, because so many were wrong.
+    /// How long the hub refuses credentials from this address because too many were wrong.
     pub(crate) fn locked_out(&self, address: IpAddr, now: Instant) -> Option<Duration> {
         let rate = self.failures?;
         self.lock().get_mut(&subscriber(address))?.failed.wait(rate, now)
     }
 
-    /// Forgets addresses from which nobody is here and nothing is held against.
-    pub(crate) fn tidy(&self, now: Instant) {
+    /// Removes addresses without connections, sessions, recent refusals and wrong credentials.
+    pub(crate) fn remove_idle(&self, now: Instant) {
         let failures = self.failures;
         self.lock().retain(|_, known| {
             known.connections + known.sessions > 0
-                || known.noted.is_some_and(|at| now.saturating_duration_since(at) <= QUIET)
+                || known.noted.is_some_and(|at| now.saturating_duration_since(at) <= LOG_INTERVAL)
                 || failures.is_some_and(|rate| !known.failed.is_full(rate, now))
         });
     }
@@ -121,7 +125,7 @@ impl AddressLimits {
     }
 }
 
-/// Who an address stands for: one subscriber of IPv6 has as many addresses as there are in a /64.
+/// The address that stands for a subscriber: one subscriber of IPv6 has all addresses of a /64.
 fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & !u128::from(u64::MAX)).into()),
@@ -153,27 +157,27 @@ mod tests {
     fn each_address_has_its_own_room_and_gets_it_back() {
         let address_limits = address_limits();
         let [a, b] = ["10.0.0.1", "10.0.0.2"].map(|a| a.parse::<IpAddr>().unwrap());
-        let first = address_limits.enter(a, SlotKind::Connection).unwrap();
-        let _second = address_limits.enter(a, SlotKind::Connection).unwrap();
-        assert_eq!(address_limits.enter(a, SlotKind::Connection).err(), Some(TooManyConnections { limit: 2 }));
-        assert!(address_limits.enter(a, SlotKind::Session).is_ok());
-        assert!(address_limits.enter(b, SlotKind::Connection).is_ok());
+        let first = address_limits.acquire(a, SlotKind::Connection).unwrap();
+        let _second = address_limits.acquire(a, SlotKind::Connection).unwrap();
+        assert_eq!(address_limits.acquire(a, SlotKind::Connection).err(), Some(TooManyConnections { limit: 2 }));
+        assert!(address_limits.acquire(a, SlotKind::Session).is_ok());
+        assert!(address_limits.acquire(b, SlotKind::Connection).is_ok());
         assert!(
-            address_limits.enter("::ffff:10.0.0.1".parse().unwrap(), SlotKind::Connection).is_err(),
+            address_limits.acquire("::ffff:10.0.0.1".parse().unwrap(), SlotKind::Connection).is_err(),
             "the same address"
         );
         drop(first);
-        assert!(address_limits.enter(a, SlotKind::Connection).is_ok());
+        assert!(address_limits.acquire(a, SlotKind::Connection).is_ok());
     }
 
     #[test]
     fn a_network_of_ipv6_is_one_subscriber() {
         let address_limits = address_limits();
         let _held: Vec<_> = ["2001:db8::1", "2001:db8::ffff"]
-            .map(|a| address_limits.enter(a.parse().unwrap(), SlotKind::Connection).unwrap())
+            .map(|a| address_limits.acquire(a.parse().unwrap(), SlotKind::Connection).unwrap())
             .into();
-        assert!(address_limits.enter("2001:db8::2".parse().unwrap(), SlotKind::Connection).is_err());
-        assert!(address_limits.enter("2001:db8:0:1::2".parse().unwrap(), SlotKind::Connection).is_ok());
+        assert!(address_limits.acquire("2001:db8::2".parse().unwrap(), SlotKind::Connection).is_err());
+        assert!(address_limits.acquire("2001:db8:0:1::2".parse().unwrap(), SlotKind::Connection).is_ok());
     }
 
     #[test]
@@ -182,14 +186,14 @@ mod tests {
         let (a, now) = ("10.0.0.1".parse().unwrap(), Instant::now());
         for _ in 0..3 {
             assert_eq!(address_limits.locked_out(a, now), None);
-            address_limits.failed(a, now);
+            address_limits.credential_failed(a, now);
         }
         assert_eq!(address_limits.locked_out(a, now), Some(Duration::from_secs(20)));
         assert_eq!(address_limits.locked_out("10.0.0.2".parse().unwrap(), now), None);
-        address_limits.tidy(now);
+        address_limits.remove_idle(now);
         assert!(address_limits.locked_out(a, now).is_some(), "not forgotten by tidying up");
         assert_eq!(address_limits.locked_out(a, now + Duration::from_secs(30)), None);
-        address_limits.tidy(now + Duration::from_secs(600));
+        address_limits.remove_idle(now + Duration::from_secs(600));
         assert!(address_limits.lock().is_empty());
     }
 }

@@ -1,64 +1,64 @@
-//! What the hub takes from a stranger at most.
+//! Bounds on what one client may send and hold.
 
 pub(crate) mod address_limits;
 pub(crate) mod token_bucket;
 
 use std::time::Duration;
 
-/// Sizes, counts and rates that bound what one client can do to everybody.
+/// Sizes, counts and rates that bound what one client can do to the others.
 ///
-/// None of them ends a connection by itself: a request over a limit is answered with 429, and says which limit it was.
-/// Only who goes on at ten times a rate, or sends four times the largest payload, is disconnected.
+/// The hub answers a request over a limit with 429 and the name of the limit. It disconnects a client only at ten times
+/// a rate, or at four times the largest payload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct HubLimits {
     /// The largest request or answer that is passed on, in bytes, attachments included.
     pub max_payload: usize,
-    /// How many binary attachments one packet may have.
+    /// The number of binary attachments that one packet may have.
     pub max_attachments: usize,
-    /// How many calls of one Agent may wait for their answers.
+    /// The number of calls of one Agent that may be in flight.
     pub max_calls: usize,
-    /// How many bytes may wait for a member that reads slowly before requests to it are refused.
+    /// The bytes that may wait for a member that reads slowly; beyond them the hub refuses requests to it.
     pub max_backlog: usize,
-    /// How many bytes of large messages the hub holds over all connections, on their way in and again on their way out,
-    /// before it takes less from each and lets them wait.
+    /// The bytes of large messages that the hub holds over all connections, once for messages that arrive and once for
+    /// messages that leave. Beyond them it reads less from each connection.
     pub max_memory: usize,
-    /// How many connections, and how many sessions, may come from one address.
+    /// The number of connections, and of sessions, from one address.
     pub connections_per_address: Option<usize>,
-    /// How many requests a connection may make.
+    /// The rate of requests of one connection.
     pub requests: Option<Rate>,
-    /// How many times a connection may try to join an office.
+    /// The rate of attempts of one connection to join an office.
     pub joins: Option<Rate>,
-    /// How many wrong credentials may come from one address.
+    /// The rate of wrong credentials from one address.
     pub failed_connects: Option<Rate>,
 }
 
-/// So many per period, and as many at once after a pause.
+/// A count per period; after a pause the whole count may come at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// How many.
+    /// The count.
     pub count: u32,
-    /// In which time.
+    /// The period.
     pub period: Duration,
 }
 
 impl Rate {
-    /// So many per second.
+    /// A count per second.
     pub const fn per_second(count: u32) -> Self {
         Self { count, period: Duration::from_secs(1) }
     }
 
-    /// So many per minute.
+    /// A count per minute.
     pub const fn per_minute(count: u32) -> Self {
         Self { count, period: Duration::from_secs(60) }
     }
 }
 
 impl HubLimits {
-    /// 16 MiB of content, and room for what stands around it.
+    /// 16 MiB of content, and 64 KiB for the fields around it.
     pub const DEFAULT_MAX_PAYLOAD: usize = (16 << 20) + (64 << 10);
 
-    /// For a hub that everybody can reach.
+    /// The limits of a hub that other machines can reach.
     pub const fn public() -> Self {
         Self {
             max_calls: 4096,
@@ -70,7 +70,7 @@ impl HubLimits {
         }
     }
 
-    /// For a hub that only programs on the same machine can reach: sizes are bounded, rates are not.
+    /// The limits of a hub that only programs on the same machine can reach: sizes are bounded, rates are not.
     pub const fn local() -> Self {
         Self {
             max_payload: Self::DEFAULT_MAX_PAYLOAD,
@@ -85,8 +85,8 @@ impl HubLimits {
         }
     }
 
-    /// Where a connection is cut instead of being told: a message must be read to be answered, up to this size. Four
-    /// times the limit also covers attachments that travel as base64.
+    /// The size at which the hub ends the connection instead of answering: up to this size it reads a message to be able
+    /// to answer it. Four times the limit also covers attachments that travel as base64.
     pub(crate) fn hard_max(&self) -> usize {
         self.max_payload.saturating_mul(4)
     }

@@ -1,19 +1,19 @@
-//! A token bucket. Pure: time comes from outside.
+//! A token bucket. Pure: the caller passes the time.
 
 use std::time::{Duration, Instant};
 
 use super::Rate;
 
-/// How much of a [`Rate`] is used up.
+/// The used part of a [`Rate`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TokenBucket {
-    /// How many were taken and have not been forgotten yet, as of `at`.
+    /// Tokens that were taken and have not been refilled, as of `at`.
     used: f64,
     at: Option<Instant>,
 }
 
 impl TokenBucket {
-    /// Takes one, or says how long to wait for it.
+    /// Takes a token, or returns how long to wait for one.
     pub(crate) fn take(&mut self, rate: Rate, now: Instant) -> Result<(), Duration> {
         self.forget(rate, now);
         let over = self.used + 1.0 - f64::from(rate.count);
@@ -24,13 +24,13 @@ impl TokenBucket {
         Ok(())
     }
 
-    /// How long to wait until one can be taken, where none can be now.
+    /// How long to wait for a token, where none is left.
     pub(crate) fn wait(&mut self, rate: Rate, now: Instant) -> Option<Duration> {
         let mut copy = *self;
         copy.take(rate, now).err()
     }
 
-    /// Whether it is as if it had never been used.
+    /// Whether all tokens are back.
     pub(crate) fn is_full(&mut self, rate: Rate, now: Instant) -> bool {
         self.forget(rate, now);
         self.used <= 0.0

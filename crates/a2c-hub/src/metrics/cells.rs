@@ -1,4 +1,4 @@
-//! The cells that are counted in: each change is one or two relaxed additions, whoever makes it.
+//! Counters and histograms; each change is one or two relaxed atomic additions.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,18 +11,18 @@ use super::labels::Label;
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// One more.
+    /// Adds one.
     pub fn inc(&self) {
         self.add(1);
     }
 
-    /// So many more.
+    /// Adds an amount.
     pub fn add(&self, amount: u64) {
-        // Nobody draws conclusions from the order of two counters.
+        // No reader depends on the order of two counters.
         self.0.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// How many so far.
+    /// The present value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -68,15 +68,15 @@ impl<A: Label, B: Label> Default for CounterTable<A, B> {
     }
 }
 
-/// The upper bounds of the buckets, in milliseconds; beyond the last one is a bucket of its own.
+/// The upper bounds of the buckets, in milliseconds; longer durations have another bucket.
 pub(super) const BOUNDS: [u64; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
-/// How long things took.
+/// A histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
-    /// How many fell between a bound and the one before it. The total is their sum, never a cell of its own: whoever
-    /// reads in between sees numbers that agree.
+    /// The number of durations between a bound and the one before it. The total is their sum and has no cell of its own,
+    /// so that a reader always sees numbers that agree.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     nanos: AtomicU64,
 }
@@ -90,7 +90,7 @@ impl Histogram {
         self.nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// How many were at most as long as each bound, and how many there were at all.
+    /// The number of durations up to each bound, and the total.
     pub(super) fn cumulative(&self) -> [u64; BOUNDS.len() + 1] {
         let mut total = 0;
         std::array::from_fn(|bucket| {
@@ -99,7 +99,7 @@ impl Histogram {
         })
     }
 
-    /// How long all of them took together.
+    /// The sum of all durations.
     pub(super) fn sum(&self) -> Duration {
         Duration::from_nanos(self.nanos.load(Ordering::Relaxed))
     }

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 use super::cells::{BOUNDS, CounterTable, Counters, Histogram};
 use super::labels::Label;
 
-/// A text in the making.
+/// Builds the text.
 #[derive(Default)]
 pub(super) struct Exposition {
     text: String,
@@ -22,7 +22,7 @@ impl Exposition {
         self.sample(name, "", value);
     }
 
-    /// A gauge that says something by its labels; their values are ours and need no escaping.
+    /// A gauge whose labels carry the information. The hub sets their values, so they need no escaping.
     pub(super) fn info(&mut self, name: &str, help: &str, labels: &[(&str, &str)]) {
         self.head(name, help, "gauge");
         let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();

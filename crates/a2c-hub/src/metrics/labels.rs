@@ -1,4 +1,4 @@
-//! What the metrics are told apart by: closed lists, so that nothing from the wire ever becomes a label.
+//! The labels of the metrics: closed lists, so that no label value comes from a client.
 
 use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::{ErrorCode, Role};
@@ -9,7 +9,7 @@ pub trait Label: Copy + 'static {
     const NAME: &'static str;
     /// Every value, in the order of [`Label::index`].
     const ALL: &'static [Self];
-    /// Where the value stands in the list.
+    /// The position of the value in the list.
     fn index(self) -> usize;
     /// The value in the exposition.
     fn value(self) -> &'static str;
@@ -41,7 +41,7 @@ macro_rules! label {
 }
 
 label! {
-    /// Why a connection was not let in.
+    /// Why a connection was refused.
     RefusalReason("reason") {
         /// Its `Host` or `Origin` may not use this hub.
         Origin = "origin",
@@ -55,7 +55,7 @@ label! {
 }
 
 label! {
-    /// What a request is about.
+    /// The kind of a request.
     RequestKind("kind") {
         /// `client:tool_call`.
         ToolCall = "tool_call",
@@ -73,7 +73,7 @@ label! {
         GetDpe = "get_dpe",
         /// `client:read_resource`.
         ReadResource = "read_resource",
-        /// Any other `client:` event, passed on all the same.
+        /// Any other `client:` event; the hub passes it on as well.
         Other = "other",
         /// `server:join_office`.
         JoinOffice = "join_office",
@@ -85,13 +85,13 @@ label! {
         ToolCallCancel = "tool_call_cancel",
         /// Any `server:update_` event.
         Update = "update",
-        /// An event that is none of the protocol's, or not readable as an event.
+        /// An event outside the protocol, or a packet that is no event.
         Unknown = "unknown",
     }
 }
 
 impl RequestKind {
-    /// Sorts an event by its name.
+    /// The kind of an event, by its name.
     pub fn of(event: &str) -> Self {
         match Inbound::of(event) {
             Inbound::Client(event::TOOL_CALL) => Self::ToolCall,
@@ -112,24 +112,24 @@ impl RequestKind {
         }
     }
 
-    /// The two kinds of calls whose durations have little to do with each other.
+    /// The histogram of this kind of call.
     pub(super) fn timed(self) -> DurationKind {
         if self == Self::ToolCall { DurationKind::ToolCall } else { DurationKind::Other }
     }
 }
 
 label! {
-    /// What became of a request.
+    /// The outcome of a request.
     RequestOutcome("outcome") {
-        /// The Computer answered, or the hub did what was asked. What the answer says is not looked at.
+        /// The Computer answered, or the hub carried the request out. The hub does not read the answer.
         Ok = "ok",
         /// The request is malformed.
         Malformed = "malformed",
-        /// The sender may not ask that: its role, its office.
+        /// The role, the office or the grant of the sender does not permit the request.
         Forbidden = "forbidden",
-        /// There is no such Computer in the sender's office.
+        /// The office of the sender has no Computer of this name.
         NotFound = "not_found",
-        /// A limit of the hub was met.
+        /// The request hit a limit of the hub.
         Limited = "limited",
         /// The Computer did not answer in time.
         TimedOut = "timed_out",
@@ -143,8 +143,8 @@ label! {
 }
 
 impl RequestOutcome {
-    /// The outcome of a request that the hub answers with an error. A Computer or an Agent that left is not told apart
-    /// by the code: name these outcomes where they happen.
+    /// The outcome of a request that the hub answers with an error code. The code does not show that a Computer or an
+    /// Agent left; the hub sets these outcomes where they happen.
     pub fn of(code: ErrorCode) -> Self {
         match code {
             ErrorCode::BadRequest => Self::Malformed,
@@ -176,7 +176,7 @@ label! {
         Attachments = "attachments",
         /// Attempts to join an office.
         Joins = "joins",
-        /// Bytes that wait for a member that reads slowly.
+        /// Bytes that wait for a slow member.
         Backlog = "backlog",
         /// Wrong credentials from one address.
         FailedConnects = "failed_connects",
@@ -184,11 +184,11 @@ label! {
 }
 
 label! {
-    /// Which histogram a call goes to.
+    /// The histogram of a call.
     DurationKind("kind") {
-        /// Tools may run for as long as their Agent allows.
+        /// Tool calls, which may run as long as their Agent allows.
         ToolCall = "tool_call",
-        /// Everything else reads what the Computer has at hand.
+        /// All other calls, which a Computer answers from its own state.
         Other = "other",
     }
 }

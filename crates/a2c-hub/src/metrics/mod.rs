@@ -1,9 +1,8 @@
-//! What the hub counts, and the text in which Prometheus reads it.
+//! The metrics of the hub, and their text for Prometheus.
 //!
-//! How a number flows: whoever does something adds to a [`Counter`] of [`Metrics`], which costs a relaxed addition and
-//! neither a lock nor a lookup; what can be counted at any time (members, calls in flight) is not counted along the way
-//! but handed over as a [`Snapshot`] when somebody reads. Labels are closed lists ([`Label`]): nothing that a member
-//! sends becomes part of a name.
+//! How a number flows: the hub adds to a [`Counter`] of [`Metrics`], which costs a relaxed addition and neither a lock nor
+//! a lookup; gauges (members, calls in flight) are taken as a [`Snapshot`] when the metrics are read. Labels are closed
+//! lists ([`Label`]): no label value comes from a member.
 
 mod cells;
 mod exposition;
@@ -22,41 +21,41 @@ use process::ProcessStats;
 /// The media type of [`Metrics::text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Everything that is counted while it happens.
+/// All counters and histograms.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    /// Connections that were let in.
+    /// Admitted connections.
     pub accepted: Counter,
-    /// Connections that were not, by reason.
+    /// Refused connections, by reason.
     pub refused: Counters<RefusalReason>,
-    /// Requests that are over, by kind and outcome. See [`Metrics::call`] for those that went to a Computer.
+    /// Finished requests, by kind and outcome. [`Metrics::call`] counts those that went to a Computer.
     pub requests: CounterTable<RequestKind, RequestOutcome>,
     /// Bytes of packets received, attachments included.
     pub received_bytes: Counter,
     /// Bytes of packets sent, attachments included.
     pub sent_bytes: Counter,
-    /// Notifications to the members of an office; one counts once, however many members hear it.
+    /// Notifications to the members of an office; one counts once, for any number of members.
     pub broadcasts: Counter,
-    /// Answers that nobody waited for: too late, sent twice, or never asked for.
+    /// Answers without a pending call: too late, sent twice, or never asked for.
     pub unclaimed_answers: Counter,
-    /// How often a limit was met.
+    /// Requests and connections that hit a limit, by limit.
     pub limit_hits: Counters<LimitKind>,
-    /// Members that were disconnected because they did not read what was sent to them.
+    /// Members that were disconnected because they read too slowly.
     pub slow_members: Counter,
-    /// TLS handshakes that did not come to an end.
+    /// Failed TLS handshakes.
     pub tls_failures: Counter,
     tool_calls: Histogram,
     other_calls: Histogram,
 }
 
-/// What is not counted along the way, as it is when somebody reads.
+/// The values of the gauges at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Open connections, members or not.
+    /// Open connections.
     pub connections: u64,
-    /// Agents that sit in an office.
+    /// Agents in an office.
     pub agents: u64,
-    /// Computers that sit in an office.
+    /// Computers in an office.
     pub computers: u64,
     /// Offices with at least one member.
     pub offices: u64,
@@ -64,17 +63,16 @@ pub struct Snapshot {
     pub calls_in_flight: u64,
     /// Audit records that could not be written.
     pub audit_records_lost: u64,
-    /// Spans that the collector took.
+    /// Spans that the collector accepted.
     pub spans_exported: u64,
-    /// Spans that never reached it.
+    /// Spans that did not reach the collector.
     pub spans_dropped: u64,
 }
 
 impl Metrics {
-    /// Counts a routed call that is over: its outcome, and how long it took from the request to the answer.
+    /// Counts a finished call: its outcome and its duration from the request to the answer.
     ///
-    /// A call that was refused before it was sent to a Computer took no time worth knowing; it goes to
-    /// [`Metrics::requests`] alone.
+    /// A call that the hub refused has no duration and is counted only in [`Metrics::requests`].
     pub fn call(&self, kind: RequestKind, outcome: RequestOutcome, took: Duration) {
         self.requests.of(kind, outcome).inc();
         self.durations(kind.timed()).observe(took);
@@ -87,7 +85,7 @@ impl Metrics {
         }
     }
 
-    /// Everything, as Prometheus reads it; [`CONTENT_TYPE`] says which format that is.
+    /// The text for Prometheus, in the format of [`CONTENT_TYPE`].
     pub fn text(&self, now: Snapshot) -> String {
         let mut text = Exposition::default();
         let (version, protocol) = (env!("CARGO_PKG_VERSION"), PROTOCOL_VERSION.to_string());
@@ -110,7 +108,7 @@ impl Metrics {
         text.counter("a2c_hub_received_bytes_total", "Bytes of packets received.", self.received_bytes.get());
         text.counter("a2c_hub_sent_bytes_total", "Bytes of packets sent.", self.sent_bytes.get());
         text.counter("a2c_hub_broadcasts_total", "Notifications to the members of an office.", self.broadcasts.get());
-        let help = "Answers that nobody waited for.";
+        let help = "Answers without a pending call.";
         text.counter("a2c_hub_unclaimed_answers_total", help, self.unclaimed_answers.get());
         text.counters("a2c_hub_limit_hits_total", "How often a limit was met.", &self.limit_hits);
         let help = "Members that were disconnected because they did not read.";
@@ -126,7 +124,7 @@ impl Metrics {
     }
 }
 
-/// The process, under the names that every Prometheus client uses and dashboards expect.
+/// The metrics of the process, under the names that all Prometheus clients use.
 fn about(text: &mut Exposition, process: ProcessStats) {
     let start = process.start_time;
     text.gauge("process_start_time_seconds", "When the process started, in seconds since 1970.", start);

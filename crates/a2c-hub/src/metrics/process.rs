@@ -1,6 +1,6 @@
-//! What the system knows about this process, read when somebody asks.
+//! Statistics of this process, read from the system on demand.
 
-/// The process as Linux sees it.
+/// The statistics of this process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ProcessStats {
     /// Processor time so far, in seconds.
@@ -9,7 +9,7 @@ pub(super) struct ProcessStats {
     pub(super) resident_bytes: u64,
     /// Open file descriptors, connections among them.
     pub(super) open_fds: u64,
-    /// How many there may be.
+    /// The limit of open file descriptors.
     pub(super) max_fds: Option<u64>,
     /// When it started, in seconds since 1970.
     pub(super) start_time: f64,
@@ -17,7 +17,7 @@ pub(super) struct ProcessStats {
 
 #[cfg(target_os = "linux")]
 impl ProcessStats {
-    /// Reads `/proc`; nothing where it cannot be read.
+    /// Reads `/proc`; `None` where it cannot be read.
     pub(super) fn read() -> Option<Self> {
         use std::fs::read_to_string;
 
@@ -26,7 +26,7 @@ impl ProcessStats {
             read_to_string("/proc/stat").ok()?.lines().find_map(|line| line.strip_prefix("btime ")?.parse().ok());
         let boot: u64 = boot?;
         let ticks = |count: u64| count as f64 / rustix::param::clock_ticks_per_second() as f64;
-        // One of the entries is the descriptor that reads them.
+        // One entry is the descriptor of this reading.
         let entries = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
         Some(Self {
             cpu_seconds: ticks(stat.cpu_ticks),
@@ -40,7 +40,7 @@ impl ProcessStats {
 
 #[cfg(not(target_os = "linux"))]
 impl ProcessStats {
-    /// Other systems are not asked.
+    /// Not implemented for other systems.
     pub(super) fn read() -> Option<Self> {
         None
     }

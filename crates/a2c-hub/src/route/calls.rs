@@ -1,34 +1,34 @@
-//! Calls in flight, as plain data: who waits for whom, under which key, until when.
+//! Calls in flight, as plain data: the Agent that waits, the Computer that has to answer, the key and the deadline.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use crate::office::ConnId;
 
-/// The key under which a Computer acknowledges a call. Unique for as long as the hub runs.
+/// The id under which a Computer acknowledges a call, unique for as long as the hub runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct CallId(pub(crate) u64);
 
-/// One call that waits for its answer, and what is kept of it for afterwards.
+/// A call that waits for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingCall<A> {
-    /// Who waits.
+    /// The Agent that waits.
     pub(crate) agent: ConnId,
-    /// Under which acknowledgement id of the Agent's own.
+    /// The acknowledgement id that the Agent gave to the call.
     pub(crate) ack: u64,
-    /// Who has to answer.
+    /// The Computer that has to answer.
     pub(crate) computer: ConnId,
-    /// The Agent's key, where it gave one; unique among its running calls.
+    /// The Agent's key, where it gave one; unique among its calls in flight.
     pub(crate) req_id: Option<String>,
-    /// When the hub gives up.
+    /// When the hub stops waiting.
     pub(crate) deadline: Instant,
-    /// Whether a cancellation means anything to the Computer.
+    /// Whether the Computer can cancel the call.
     pub(crate) is_tool_call: bool,
-    /// What is written down about it when it is over.
+    /// What the telemetry needs when the call ends.
     pub(crate) telemetry: A,
 }
 
-/// The Agent already runs a call under that key.
+/// The Agent has a call in flight under the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AlreadyRunning;
 
@@ -48,7 +48,7 @@ impl<A> Default for PendingCalls<A> {
 }
 
 impl<A> PendingCalls<A> {
-    /// Registers a call before it is sent, so that the fastest answer finds its waiter.
+    /// Registers a call. The caller does so before it sends the request, so that no answer comes too early.
     pub(crate) fn start(&mut self, id: CallId, call: PendingCall<A>) -> Result<(), AlreadyRunning> {
         if let Some(req_id) = &call.req_id
             && !self.running.insert((call.agent, req_id.clone()))
@@ -62,12 +62,12 @@ impl<A> PendingCalls<A> {
         Ok(())
     }
 
-    /// Whether `computer` was asked this and has not answered.
+    /// Whether `computer` has to answer this call.
     pub(crate) fn is_asked(&self, id: CallId, computer: ConnId) -> bool {
         self.calls.get(&id).is_some_and(|call| call.computer == computer)
     }
 
-    /// Takes the call that `computer` answers; an id that is not its own is nobody's.
+    /// Removes the call that `computer` answers; nothing where the id belongs to another Computer.
     pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<PendingCall<A>> {
         if self.calls.get(&id)?.computer != computer {
             return None;
@@ -75,19 +75,19 @@ impl<A> PendingCalls<A> {
         self.end(id)
     }
 
-    /// Takes every call in which a connection takes part, because it is gone.
+    /// Removes every call of a connection that has left.
     pub(crate) fn of_departed(&mut self, conn: ConnId) -> Vec<PendingCall<A>> {
         let ids = self.by_member.remove(&conn).unwrap_or_default();
         ids.into_iter().filter_map(|id| self.end(id)).collect()
     }
 
-    /// Takes every call.
+    /// Removes every call.
     pub(crate) fn take_all(&mut self) -> Vec<PendingCall<A>> {
         let ids: Vec<CallId> = self.calls.keys().copied().collect();
         ids.into_iter().filter_map(|id| self.end(id)).collect()
     }
 
-    /// Takes every call whose time is over.
+    /// Removes every call whose deadline has passed.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<PendingCall<A>> {
         let mut expired = Vec::new();
         while let Some(&(deadline, id)) = self.deadlines.first()
@@ -101,7 +101,7 @@ impl<A> PendingCalls<A> {
         expired
     }
 
-    /// Ends one call, whatever the reason.
+    /// Removes one call.
     pub(crate) fn end(&mut self, id: CallId) -> Option<PendingCall<A>> {
         let call = self.calls.remove(&id)?;
         self.deadlines.remove(&(call.deadline, id));
@@ -119,7 +119,7 @@ impl<A> PendingCalls<A> {
         Some(call)
     }
 
-    /// How many calls a connection takes part in.
+    /// The number of calls of a connection, as Agent or as Computer.
     pub(crate) fn of(&self, conn: ConnId) -> usize {
         self.by_member.get(&conn).map_or(0, HashSet::len)
     }
@@ -129,7 +129,7 @@ impl<A> PendingCalls<A> {
         self.calls.values()
     }
 
-    /// How many calls are in flight.
+    /// The number of calls in flight.
     pub(crate) fn len(&self) -> usize {
         self.calls.len()
     }

@@ -1,7 +1,7 @@
-//! What the hub reads of a payload that it passes on, and the one thing it writes into it: an identity.
+//! The fields that the hub reads of a payload, and the identity that it writes into it.
 //!
-//! A payload is forwarded as the text it came as. Where it names the wrong sender, only that value is replaced in the
-//! text, so that unknown fields, number formats and the order of keys survive.
+//! The hub forwards a payload as the text that it received. Where the payload names the wrong sender, the hub replaces
+//! that value in the text, so that unknown fields, number formats and the order of keys stay as they are.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use a2c_protocol::office::MAX_NAME;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The name of an event and its arguments, as text.
+/// The name of an event, and its arguments as text.
 pub(crate) struct EventBody<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) arguments: Vec<&'a RawValue>,
@@ -63,7 +63,7 @@ pub(crate) struct Envelope<'a> {
     pub(crate) traceparent: Option<&'a RawValue>,
 }
 
-/// The fields of an announcement that the hub writes: whatever else is in it is the members' business.
+/// The fields of an announcement that the hub writes. It does not look at the others.
 #[derive(Deserialize)]
 pub(crate) struct Announcement<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -79,13 +79,13 @@ impl<'a> Announcement<'a> {
     }
 }
 
-/// Keeps an explicit `null` apart from an absent field: it is there to be replaced.
+/// Keeps an explicit `null` apart from an absent field: the stamp replaces it.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 impl<'a> Envelope<'a> {
-    /// The tool that is called, where it is named by a short string; what else it may be is for the Computer to judge.
+    /// The name of the tool, where the field holds a short string. The Computer judges everything else.
     pub(crate) fn tool(&self) -> Option<String> {
         let raw = self.tool_name?.get();
         (raw.len() <= MAX_NAME).then(|| serde_json::from_str(raw).ok()).flatten()
@@ -93,14 +93,14 @@ impl<'a> Envelope<'a> {
 
     /// Reads the envelope, or says which field is at fault.
     pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, String> {
-        // The happy path is hot; only a fault pays for finding out where it is.
+        // The path to the faulty field costs a second pass, which only a malformed payload pays for.
         serde_json::from_str(payload.get()).map_err(|fault| {
             let mut again = serde_json::Deserializer::from_str(payload.get());
             let path =
                 serde_path_to_error::deserialize::<_, Envelope<'_>>(&mut again).err().map(|e| e.path().to_string());
             let text = fault.to_string();
             let what = text.split(" at line ").next().unwrap_or(&text);
-            // What was expected, not what was found: that may be anything, and goes into logs.
+            // Only what was expected: the value that was found comes from the client and must not reach the log.
             let what = what.rfind(", expected ").map_or(what, |at| &what[at + 2..]);
             match path {
                 Some(path) if path != "." => format!("field `{path}`: {what}"),
@@ -109,14 +109,14 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    /// The Computer that is meant.
+    /// The name of the Computer.
     pub(crate) fn computer_name(&self) -> Result<String, String> {
         let raw = self.computer.ok_or("field `computer` is missing")?;
         serde_json::from_str(raw.get()).map_err(|_| "field `computer` is not a string".into())
     }
 }
 
-/// The text of an object in which `key` has the string `value`; `current` is where it stands now, within that text.
+/// The text of an object in which `key` has the string `value`; `current` is its present value within that text.
 pub(crate) fn stamp<'a>(object: &'a str, key: &str, current: Option<&RawValue>, value: &str) -> Cow<'a, str> {
     let stamped = serde_json::Value::from(value).to_string();
     match current {

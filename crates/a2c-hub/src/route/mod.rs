@@ -1,4 +1,4 @@
-//! Routing: calls in flight, and what the hub reads and stamps in a payload on its way through.
+//! Routing: calls in flight, and the fields that the hub reads and writes in a payload.
 
 pub(crate) mod calls;
 pub(crate) mod envelope;

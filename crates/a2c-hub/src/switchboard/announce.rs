@@ -1,4 +1,4 @@
-//! What a member tells the others of its office.
+//! Announcements of a member to the others of its office.
 
 use a2c_protocol::notification::ToolCallCancel;
 use a2c_protocol::office::MAX_NAME;

@@ -1,17 +1,19 @@
-//! The middle of the hub: events and acknowledgements come in, the indexes decide, packets go out.
+//! The switchboard: it handles the events and acknowledgements of members with the indexes of seats and calls, and queues
+//! the packets that they cause.
 //!
-//! One lock guards all state, held for index work and for putting packets into queues, never across an await or a write.
-//! Requests and answers are prepared outside of it, announcements, which go to everybody in an office, inside. What
-//! changes who is where (joins, leaves, departures) is announced while the lock is held, so that everybody sees these
-//! changes in the order in which they happened.
+//! One lock guards all state. Under it the hub changes the indexes, puts packets into the send queues of members (each
+//! behind a short lock of its own; a body below 16 KiB is copied there), wakes their tasks, and puts audit records, spans
+//! and log lines into their queues. It awaits nothing and writes to no socket or file. Requests and answers are checked
+//! and encoded before the lock is taken. Announcements are encoded and queued under it, once for each member of the
+//! office, so that all members see joins, leaves and updates in the order in which they happened.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
-//! | `seats` | joining, leaving, who is there |
-//! | `announce` | what a member tells the others of its office |
+//! | `seats` | joining, leaving, the list of members |
+//! | `announce` | announcements of a member to its office |
 //! | `routing` | requests to Computers and their answers |
-//! | `ending` | a hub that goes away |
-//! | `views` | what an operator sees |
+//! | `shutdown` | the end of the hub |
+//! | `views` | the views for operators |
 
 mod announce;
 mod reply;
@@ -45,20 +47,20 @@ pub(crate) use shutdown::SHUTTING_DOWN;
 pub(crate) use state::Member;
 use state::SwitchboardState;
 
-/// All state and what to do with it.
+/// The state of the hub behind its lock, and the limits that apply to it.
 pub(crate) struct Switchboard {
     state: Mutex<SwitchboardState>,
     next: AtomicU64,
     limits: HubLimits,
     call_timeout: Duration,
     pub(crate) telemetry: Arc<Telemetry>,
-    /// The hub is about to go away: no new calls.
+    /// The hub shuts down and begins no new calls.
     is_shutting_down: AtomicBool,
-    /// Told when the last call is over, while the hub is about to go away.
+    /// Notified when the last call has ended during a shutdown.
     idle: Notify,
 }
 
-/// Whose packet is being handled.
+/// The sender of the packet that is being handled.
 struct Sender<'a> {
     conn: ConnId,
     socket: &'a Arc<EngineSocket>,
@@ -79,7 +81,7 @@ impl Switchboard {
         }
     }
 
-    /// Registers a client.
+    /// Registers an admitted client.
     pub(crate) fn admit(&self, member: Member) -> ConnId {
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
         self.telemetry.connected(&member.identity);
@@ -91,7 +93,7 @@ impl Switchboard {
         conn
     }
 
-    /// Forgets a client: its seat is announced as free, its calls end.
+    /// Removes a client: the hub announces its departure and ends its calls.
     pub(crate) fn disconnected(&self, conn: ConnId, reason: &str) {
         let mut state = self.state();
         let Some(member) = state.members.remove(&conn) else { return };
@@ -109,7 +111,7 @@ impl Switchboard {
         self.check_idle();
     }
 
-    /// Closes the connections of those whose grant has ended.
+    /// Closes the connections whose grant has expired.
     pub(crate) fn close_expired(&self, now: SystemTime) {
         let mut state = self.state();
         while let Some(&(moment, conn)) = state.expiries.first()
@@ -126,19 +128,19 @@ impl Switchboard {
         }
     }
 
-    /// Writes down that a member met a limit, once in a while.
+    /// Logs that a member hit a limit, at most once a minute.
     pub(crate) fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
         if !socket.data.should_log(Instant::now()) {
             return;
         }
         let limit = limit.value();
-        tracing::warn!(address = %socket.data.peer.address, limit, "a member met a limit");
+        tracing::warn!(address = %socket.data.peer.address, limit, "a member hit a limit");
         if let Some(member) = self.state().members.get(&conn) {
             self.telemetry.limit_reached(&member.identity, limit);
         }
     }
 
-    /// Handles an event. Whoever asks for an acknowledgement gets one, whatever is wrong with the event.
+    /// Handles an event. A sender that asks for an acknowledgement always gets one.
     pub(crate) fn event(&self, conn: ConnId, socket: &Arc<EngineSocket>, packet: ReceivedPacket<'_>) {
         let reply = AckSender { outbox: Outbox::new(socket), id: packet.frame.id };
         let sender = Sender { conn, socket, reply };
@@ -162,24 +164,24 @@ impl Switchboard {
             sender.reply.json(error);
         }
         match (inbound, outcome) {
-            // What went to a Computer is accounted for when it is over.
+            // A call that went to a Computer is reported when it ends.
             (Inbound::Client(_), Ok(())) => {}
             (Inbound::Client(name), Err(error)) => {
                 let state = self.state();
                 let (seat, member) = (state.offices.seat(conn), state.members.get(&conn));
                 let envelope = event.payload().ok().and_then(|payload| Envelope::parse(payload).ok());
                 if let Some(member) = member {
-                    self.telemetry.call_refused(&member.identity, seat, brief(name), envelope.as_ref(), &error);
+                    self.telemetry.call_refused(&member.identity, seat, truncated(name), envelope.as_ref(), &error);
                 }
             }
-            // How a join or a leave ended was told when it did.
+            // Joins and leaves are reported by `acknowledge_seat`.
             (Inbound::JoinOffice | Inbound::LeaveOffice, _) => {}
             (_, Ok(())) => self.telemetry.handled(RequestKind::of(&event.name), RequestOutcome::Ok),
             (_, Err(error)) => self.telemetry.handled(RequestKind::of(&event.name), RequestOutcome::of(error.code)),
         }
     }
 
-    /// Answers a packet that is not looked at: the one who sent it, or the one who waits for it.
+    /// Refuses a packet without reading it: an event is answered to its sender, an answer to the Agent that waits for it.
     pub(crate) fn refuse(&self, conn: ConnId, outbox: &Outbox, frame: &Frame<'_>, error: &ErrorBody) {
         match (frame.kind, frame.id) {
             (PacketKind::Ack, Some(id)) => {
@@ -191,7 +193,7 @@ impl Switchboard {
             _ => {
                 self.telemetry.handled(RequestKind::Unknown, RequestOutcome::of(error.code));
                 let reply = AckSender { outbox: outbox.clone(), id: frame.id };
-                // These two have an answer of their own kind, also when nobody looks at the rest of them.
+                // Joins and leaves have their own form of acknowledgement, also where the rest of the packet is not read.
                 let name = frame.body.trim_start_matches(['[', ' ']);
                 let is_office = [event::JOIN_OFFICE, event::LEAVE_OFFICE].iter().any(|event| {
                     name.strip_prefix('"')
@@ -204,7 +206,8 @@ impl Switchboard {
     }
 
     fn handle(&self, sender: &Sender<'_>, event: &EventBody<'_>, packet: ReceivedPacket<'_>) -> Result<(), ErrorBody> {
-        let malformed = |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(&event.name)));
+        let malformed =
+            |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(&event.name)));
         let payload = || event.payload().map_err(malformed);
         let kind = RequestKind::of(&event.name);
         match Inbound::of(&event.name) {
@@ -214,23 +217,23 @@ impl Switchboard {
             Inbound::ListRoom => self.list_room(sender, payload()?),
             Inbound::JoinOffice => {
                 let outcome = self.check_joins(sender).and_then(|()| payload()).and_then(|p| self.join(sender.conn, p));
-                self.settle(sender, kind, outcome);
+                self.acknowledge_seat(sender, kind, outcome);
                 Ok(())
             }
             Inbound::LeaveOffice => {
                 let outcome = payload().and_then(|p| self.leave(sender.conn, p));
-                self.settle(sender, kind, outcome);
+                self.acknowledge_seat(sender, kind, outcome);
                 Ok(())
             }
             Inbound::Unknown => Err(ErrorBody::bad_request(format!(
                 "unknown event {:?}: expected client:*, server:update_* or one of the server: events",
-                brief(&event.name)
+                truncated(&event.name)
             ))),
         }
     }
 
-    /// Answers a join or a leave, which have an acknowledgement of their own kind.
-    fn settle(&self, sender: &Sender<'_>, kind: RequestKind, outcome: Result<(), ErrorBody>) {
+    /// Answers a join or a leave, which have their own form of acknowledgement.
+    fn acknowledge_seat(&self, sender: &Sender<'_>, kind: RequestKind, outcome: Result<(), ErrorBody>) {
         let counted = outcome.as_ref().map_or_else(|error| RequestOutcome::of(error.code), |()| RequestOutcome::Ok);
         self.telemetry.handled(kind, counted);
         sender.reply.office(outcome.map_err(|error| error.message));
@@ -256,19 +259,19 @@ impl Switchboard {
         Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit))
     }
 
-    /// How many clients are connected, and how many calls are in flight.
+    /// The number of connected clients and of calls in flight.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let state = self.state();
         (state.members.len(), state.calls.len())
     }
 
     fn state(&self) -> MutexGuard<'_, SwitchboardState> {
-        // The indexes are consistent between statements; a panic elsewhere must not take the hub down.
+        // The indexes are consistent between statements, so a panic of another task leaves them usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The beginning of a name from outside: enough to recognise it, and no way to have the hub send back what it got.
-fn brief(name: &str) -> &str {
+/// The beginning of a name from a client: enough to recognise it, and too little to reflect a large payload.
+fn truncated(name: &str) -> &str {
     &name[..name.floor_char_boundary(MAX_NAME)]
 }

@@ -1,4 +1,4 @@
-//! The way back to whoever asked, and how packets are written.
+//! Acknowledgements to the sender of an event, and the encoding of packets.
 
 use a2c_engineio::OutgoingMessage;
 use a2c_protocol::NAMESPACE;
@@ -8,14 +8,14 @@ use serde::Serialize;
 use crate::wire::outbox::Outbox;
 use a2c_socketio_frame::{Frame, PacketKind};
 
-/// The way back to whoever asked, where an acknowledgement was asked for.
+/// Sends the acknowledgement of an event, where its sender asked for one.
 pub(crate) struct AckSender {
     pub(crate) outbox: Outbox,
     pub(crate) id: Option<u64>,
 }
 
 impl AckSender {
-    /// Passes an answer back. Whoever gave it waits until it has been taken in.
+    /// Passes the answer of a Computer on. The hub reads on from the Computer when the Agent has taken the answer.
     pub(crate) fn pass(&self, body: Bytes, attachments: Vec<Bytes>) {
         if let Some(packet) = self.packet(body, attachments) {
             self.outbox.answer(packet);
@@ -50,13 +50,13 @@ impl AckSender {
     }
 }
 
-/// An event as it goes out; `rest` is the text of its one argument and the bracket that closes the arguments.
+/// The packet of an event; `rest` is the text of its one argument and the bracket that closes the arguments.
 pub(crate) fn event_packet(event: &str, id: Option<u64>, rest: Bytes, attachments: Vec<Bytes>) -> OutgoingMessage {
     let begin = format!("[{},", serde_json::Value::from(event));
     OutgoingMessage { head: head(PacketKind::Event, id, attachments.len(), &begin), body: rest, attachments }
 }
 
-/// An event of the hub's own.
+/// The packet of an event that the hub itself sends.
 pub(crate) fn event_of(event: &str, payload: &impl Serialize) -> OutgoingMessage {
     event_packet(event, None, (to_json(payload) + "]").into(), Vec::new())
 }

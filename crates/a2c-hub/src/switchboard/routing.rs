@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::reply::{AckSender, event_packet};
 use super::state::refusal_of;
-use super::{Sender, Switchboard, brief};
+use super::{Sender, Switchboard, truncated};
 use crate::metrics::{LimitKind, RequestOutcome};
 use crate::office::ConnId;
 use crate::route::calls::{AlreadyRunning, CallId, PendingCall};
@@ -21,11 +21,11 @@ use crate::route::envelope::{Envelope, stamp};
 use crate::telemetry::{CallEnd, CallRequest};
 use crate::wire::ReceivedPacket;
 
-/// How much longer than its own limit a tool call may take before the hub gives up on the Computer.
+/// How long the hub waits beyond the time limit of a tool call.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Switchboard {
-    /// Passes a request on to the Computer it names. The call is registered before it is sent.
+    /// Passes a request on to the Computer that it names. The hub registers the call before it sends the request.
     pub(super) fn route(
         &self,
         sender: &Sender<'_>,
@@ -37,7 +37,7 @@ impl Switchboard {
         if event.len() > MAX_NAME {
             return Err(ErrorBody::bad_request(format!("the name of an event is no longer than {MAX_NAME} bytes")));
         }
-        let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", brief(event)));
+        let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(event)));
         let envelope = Envelope::parse(payload).map_err(malformed)?;
         let computer_name = envelope.computer_name().map_err(malformed)?;
         if computer_name.len() > MAX_NAME {
@@ -72,7 +72,7 @@ impl Switchboard {
         let rest = rest_of(&packet, stamped);
         let packet = event_packet(event, sender.reply.id.map(|_| id.0), rest, packet.attachments);
 
-        // Registered and queued in one step: whoever leaves from here on ends a call that is on its way.
+        // Registered and queued under one lock: a member that leaves afterwards ends a call whose request is queued.
         let mut state = self.state();
         let gone = || ErrorBody::computer_not_found(&computer_name);
         if state.offices.computer(conn, &computer_name) != Ok(computer) {
@@ -97,7 +97,7 @@ impl Switchboard {
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("computer", computer_name.as_str())
         };
         let Some(ack) = sender.reply.id else {
-            // Nobody waits for an answer, so it is over when it is on its way.
+            // The Agent asked for no answer, so the call ends when its request is queued.
             outbox.try_send(packet).map_err(full)?;
             self.telemetry.end_call(telemetry, CallEnd::passed_on());
             return Ok(());
@@ -121,20 +121,20 @@ impl Switchboard {
         })
     }
 
-    /// Passes an answer back to the Agent that waits for it; says whether somebody did.
+    /// Passes an answer on to the Agent that waits for it; returns whether the Computer had to answer this call.
     pub(crate) fn ack(&self, conn: ConnId, packet: ReceivedPacket<'_>) -> bool {
         let Some(id) = packet.frame.id.map(CallId) else { return false };
         if !self.state().calls.is_asked(id, conn) {
-            tracing::debug!(?conn, id = id.0, "an answer that nobody waits for");
+            tracing::debug!(?conn, id = id.0, "an answer without a pending call");
             self.telemetry.metrics.unclaimed_answers.inc();
             return false;
         }
         let bytes = packet.size();
-        // Looked at before the call is taken out: until its answer is queued, it is in flight.
+        // Checked before the call is removed: a call is in flight until its answer is queued.
         let checked = self.check_size(&packet).and_then(|()| check_answer(packet.frame.body));
         let (call, queued) = {
             let mut state = self.state();
-            // Its time may have run out in between.
+            // The call may have timed out in between.
             let Some(call) = state.calls.answered(id, conn) else { return true };
             let reply =
                 state.members.get(&call.agent).map(|a| AckSender { outbox: a.outbox.clone(), id: Some(call.ack) });
@@ -155,7 +155,7 @@ impl Switchboard {
         true
     }
 
-    /// Answers every call whose time is over.
+    /// Answers every call whose deadline has passed with an error.
     pub(crate) fn expire(&self, now: Instant) {
         let mut state = self.state();
         for call in state.calls.expired(now) {
@@ -169,7 +169,7 @@ impl Switchboard {
     }
 }
 
-/// An argument and the bracket that closes the arguments; where nothing was stamped, a slice of the packet it came in.
+/// An argument and the bracket that closes the arguments; where nothing was stamped, a slice of the received packet.
 pub(super) fn rest_of(packet: &ReceivedPacket<'_>, stamped: Cow<'_, str>) -> Bytes {
     match stamped {
         Cow::Borrowed(payload) => packet.from(payload),
@@ -177,13 +177,13 @@ pub(super) fn rest_of(packet: &ReceivedPacket<'_>, stamped: Cow<'_, str>) -> Byt
     }
 }
 
-/// Stamps what was stamped before.
+/// Stamps a text that was stamped before.
 fn restamp(object: &str, key: &str, value: &str) -> Result<String, String> {
     let raw: &RawValue = serde_json::from_str(object).map_err(|e| e.to_string())?;
     Ok(stamp(raw.get(), key, Envelope::parse(raw)?.traceparent, value).into_owned())
 }
 
-/// An answer is one JSON object; anything else would reach an Agent that cannot know what to make of it.
+/// Checks that an answer is a JSON object, so that an Agent never receives anything else.
 fn check_answer(body: &str) -> Result<(), ErrorBody> {
     match serde_json::from_str::<Vec<&RawValue>>(body).as_deref() {
         Ok([first, ..]) if first.get().starts_with('{') => Ok(()),

@@ -1,4 +1,4 @@
-//! Joining, leaving, and who is there.
+//! Joining and leaving offices, and the list of members.
 
 use a2c_protocol::notification::OfficeChange;
 use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, SessionInfo};
@@ -80,7 +80,7 @@ impl Switchboard {
             let message = "the members of another office are not shown: ask for your own";
             return Err(ErrorBody::new(ErrorCode::OtherOffice, message));
         }
-        // Taken down under the lock, written out after it.
+        // Collected under the lock, encoded after it.
         let known = |member: ConnId| {
             let (seat, known) = (state.offices.seat(member)?, state.members.get(&member)?);
             Some((known.identity.sid.clone(), seat.clone(), known.version))
@@ -103,7 +103,7 @@ impl Switchboard {
     }
 }
 
-/// Whether a member may take a seat, by its own word and by its grant.
+/// Whether the claimed role and the grant of a member permit a seat.
 fn permits(member: &Member, wanted: &MemberSeat) -> Result<(), String> {
     let MemberSeat { office, role, name } = wanted;
     if let Some(own) = member.role

@@ -1,4 +1,4 @@
-//! A hub that goes away: no new calls, the old ones to their end, then everybody is told.
+//! Shutdown: the hub begins no new calls, waits for those in flight, and announces that its members leave.
 
 use std::sync::atomic::Ordering;
 
@@ -9,15 +9,15 @@ use super::Switchboard;
 use crate::metrics::RequestOutcome;
 use crate::office::ConnId;
 
-/// What is said to whoever wants something new.
+/// The answer to a request during the shutdown.
 pub(crate) const SHUTTING_DOWN: &str = "the hub is going away: connect again in a moment";
 
-/// In an office with more members than this, only the Agent is told of each one that goes: when all go at once, telling
-/// everybody about everybody grows with the square of their number.
-const SMALL: usize = 64;
+/// In an office with more members than this, only the Agent hears of each departure: to tell all members of all
+/// departures would cost the square of their number.
+const SMALL_OFFICE: usize = 64;
 
 impl Switchboard {
-    /// From now on nothing new is begun.
+    /// Begins the shutdown: from now on the hub refuses new calls.
     pub(crate) fn begin_shutdown(&self) {
         self.is_shutting_down.store(true, Ordering::Relaxed);
     }
@@ -26,25 +26,25 @@ impl Switchboard {
         self.is_shutting_down.load(Ordering::Relaxed)
     }
 
-    /// Waits for the last call.
+    /// Waits until no call is in flight.
     pub(crate) async fn idle(&self) {
         let told = self.idle.notified();
         tokio::pin!(told);
-        // Registered before the look, so that the last call cannot end in between.
+        // Registered before the check, so that the last call cannot end in between.
         told.as_mut().enable();
         if self.counts().1 > 0 {
             told.await;
         }
     }
 
-    /// Tells whoever waits for it that there are no calls left.
+    /// Wakes [`Self::idle`] when no call is in flight.
     pub(super) fn check_idle(&self) {
         if self.is_shutting_down() && self.counts().1 == 0 {
             self.idle.notify_waiters();
         }
     }
 
-    /// Ends all calls that are left, because the hub does.
+    /// Answers all calls in flight with an error, because the hub stops.
     pub(crate) fn fail_remaining_calls(&self) {
         let mut state = self.state();
         let message = "the hub stopped before the answer came; the request may have had an effect";
@@ -59,14 +59,14 @@ impl Switchboard {
         }
     }
 
-    /// Empties all offices; everybody is told who left, as far as that is bearable.
+    /// Removes all members from their offices and announces that. In a large office only the Agent hears of it.
     pub(crate) fn announce_departures(&self) {
         let mut state = self.state();
         let offices: Vec<(Option<ConnId>, Vec<ConnId>)> =
             state.offices.iter().map(|(_, agent, computers)| (agent, computers.collect())).collect();
         for (agent, computers) in offices {
-            let is_small = computers.len() < SMALL;
-            // The Agent goes last: it is the one that wants to know.
+            let is_small = computers.len() < SMALL_OFFICE;
+            // The Agent leaves last, because it has to hear of the others.
             for conn in computers.into_iter().chain(agent) {
                 let Some(seat) = state.offices.remove(conn) else { continue };
                 if let Some(member) = state.members.get(&conn) {

@@ -1,4 +1,4 @@
-//! Everything the hub knows, and telling it to those whom it concerns.
+//! The state under the switchboard's lock, and the packets that its changes cause.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Instant, SystemTime};
@@ -17,12 +17,12 @@ use crate::route::calls::{PendingCall, PendingCalls};
 use crate::telemetry::{CallEnd, CallTelemetry, ClientIdentity, Telemetry};
 use crate::wire::outbox::Outbox;
 
-/// A client that was let in.
+/// An admitted client.
 pub(crate) struct Member {
     pub(crate) identity: ClientIdentity,
-    /// What it may do.
+    /// The permissions of its credential.
     pub(crate) grant: Grant,
-    /// The role it claimed; otherwise its first join fixes it.
+    /// The role that it claimed at CONNECT; otherwise its first join fixes the role.
     pub(crate) role: Option<Role>,
     pub(crate) version: Option<Version>,
     pub(crate) outbox: Outbox,
@@ -35,7 +35,7 @@ pub(crate) struct SwitchboardState {
     pub(crate) members: HashMap<ConnId, Member>,
     pub(crate) offices: Offices,
     pub(crate) calls: PendingCalls<CallTelemetry>,
-    /// When passes end.
+    /// The moments at which grants expire.
     pub(crate) expiries: BTreeSet<(SystemTime, ConnId)>,
 }
 
@@ -44,8 +44,8 @@ impl SwitchboardState {
         self.offices.seat(conn).ok_or_else(|| refusal_of(&Unreachable::CallerInNoOffice, ""))
     }
 
-    /// Tells the others of an office that a member is gone, and ends the calls it took part in: the Agent's waiting
-    /// calls are answered, the Computers' running ones are cancelled.
+    /// Ends the calls of a member that has left (an Agent that waits gets an error, a Computer a cancellation) and
+    /// announces the departure to the others of its office.
     pub(crate) fn departed(&mut self, conn: ConnId, seat: &MemberSeat, telemetry: &Telemetry) {
         self.end_calls_of(conn, seat, telemetry);
         telemetry.metrics.broadcasts.inc();
@@ -53,12 +53,12 @@ impl SwitchboardState {
         self.tell_others(conn, &seat.office, event::NOTIFY_LEAVE_OFFICE, &change);
     }
 
-    /// Tells one member that another is gone.
+    /// Announces to one member that another has left.
     pub(crate) fn tell_left(&self, to: ConnId, seat: &MemberSeat) {
         self.tell(to, event::NOTIFY_LEAVE_OFFICE, &OfficeChange::of(&seat.office, seat.role, &seat.name));
     }
 
-    /// Ends the calls in which a member takes part, because it is gone.
+    /// Ends the calls of a member that has left.
     pub(crate) fn end_calls_of(&mut self, conn: ConnId, seat: &MemberSeat, telemetry: &Telemetry) {
         for call in self.calls.of_departed(conn) {
             if call.computer == conn {
@@ -71,7 +71,7 @@ impl SwitchboardState {
                 let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
                 self.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
             }
-            // An Agent that only left its office is still there to be answered.
+            // An Agent that only left its office is still connected and gets an answer.
             let error = ErrorBody::new(ErrorCode::NotInOffice, "you left the office before the answer came");
             self.answer(call, &error, RequestOutcome::AgentLeft, telemetry);
         }
@@ -110,7 +110,7 @@ impl SwitchboardState {
     }
 }
 
-/// Why a request does not reach a Computer, in the words of the protocol.
+/// The protocol error for a Computer that cannot be reached.
 pub(crate) fn refusal_of(reason: &Unreachable, computer: &str) -> ErrorBody {
     match reason {
         Unreachable::CallerInNoOffice => ErrorBody::new(ErrorCode::NotInOffice, "in no office: join one first"),

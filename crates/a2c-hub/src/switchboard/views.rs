@@ -1,4 +1,4 @@
-//! What an operator sees: offices, members, calls, numbers.
+//! The views for operators: offices, members, calls and numbers.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Switchboard;
 use crate::metrics::Snapshot;
 
-/// An office and who is in it.
+/// An office and its members.
 #[derive(Debug, Serialize)]
 pub(crate) struct OfficeView {
     pub(crate) office_id: String,
@@ -39,7 +39,7 @@ pub(crate) struct CallView {
     pub(crate) computer: String,
     pub(crate) req_id: Option<String>,
     pub(crate) request: &'static str,
-    /// Where the hub looks that closely: with an audit log, or a trace.
+    /// Known only with an audit log or a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<String>,
     pub(crate) running_ms: u64,
@@ -114,14 +114,14 @@ impl Switchboard {
         views
     }
 
-    /// Disconnects a member for good; says whether there is one.
+    /// Disconnects a member and tells it not to reconnect; returns whether the member exists.
     pub(crate) fn dismiss(&self, sid: &str) -> bool {
         let state = self.state();
         let found = state.members.values().find(|member| &*member.identity.sid == sid);
         found.inspect(|member| member.outbox.dismiss()).is_some()
     }
 
-    /// The numbers of this moment.
+    /// The present values of the gauges.
     pub(crate) fn snapshot(&self, connections: usize) -> Snapshot {
         let state = self.state();
         let agents = state.offices.seats().filter(|(_, seat)| seat.role == Role::Agent).count() as u64;

@@ -1,4 +1,4 @@
-//! The files of TLS, tried without a listener: everything that is wrong with them, not only the first thing.
+//! Checks the TLS files without a listener and reports every problem, not only the first.
 
 use std::path::Path;
 
@@ -9,25 +9,25 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::credentials::Credentials;
 use super::{TlsConfig, TlsError, settings};
 
-/// What came of trying the files.
+/// The outcome of a check of the TLS files.
 #[derive(Debug, Default)]
 pub struct TlsCheck {
-    /// Why a hub cannot start with them; nothing if it can.
+    /// Why a hub cannot start with the files; empty if it can.
     pub errors: Vec<TlsError>,
-    /// What is odd: a hub would start, and log this.
+    /// What a hub would log as a warning when it starts.
     pub warnings: Vec<String>,
 }
 
 impl TlsConfig {
-    /// Reads all files and tells everything that is wrong with them. Logs nothing.
+    /// Reads all files and reports every problem. Logs nothing.
     pub fn check(&self) -> TlsCheck {
         match Credentials::read(self).and_then(|read| settings(&read).map(|_| read)) {
-            Ok(credentials) => TlsCheck { errors: Vec::new(), warnings: credentials.oddities(self) },
+            Ok(credentials) => TlsCheck { errors: Vec::new(), warnings: credentials.warnings(self) },
             Err(first) => TlsCheck { errors: self.all_errors(first), warnings: Vec::new() },
         }
     }
 
-    /// Each file by itself. Where nothing is wrong with any of them alone, it was the first error that told what is.
+    /// The errors of each file alone. Where no file alone has an error, the first error is the only one.
     fn all_errors(&self, first: TlsError) -> Vec<TlsError> {
         if self.is_swapped() {
             let swapped = TlsError::Swapped { certificate: self.certificate.clone(), key: self.key.clone() };
@@ -37,12 +37,12 @@ impl TlsConfig {
         let key = a2c_pem::private_key(&self.key).err();
         let alone = certificate.into_iter().chain(key).map(TlsError::from).chain(self.client_ca_error());
         let alone: Vec<TlsError> = alone.collect();
-        // That two files do not fit each other shows only together; a bad third one must not hide it.
+        // A mismatch of two files shows only together, and an unusable third file must not hide it.
         let is_of_two = matches!(first, TlsError::File(PemError::Mismatch { .. }));
         if alone.is_empty() || is_of_two { std::iter::once(first).chain(alone).collect() } else { alone }
     }
 
-    /// A file may hold both a certificate and its key: then it is not the order that is wrong.
+    /// Whether the two files are swapped. A file that holds both a certificate and a key is not.
     fn is_swapped(&self) -> bool {
         let what = |path: &Path| (holds::<CertificateDer<'_>>(path), holds::<PrivateKeyDer<'_>>(path));
         what(&self.certificate) == (false, true) && what(&self.key) == (true, false)
@@ -53,7 +53,7 @@ impl TlsConfig {
     }
 }
 
-/// Whether a file holds something of a kind in PEM.
+/// Whether a file holds a PEM object of a kind.
 fn holds<T: PemObject>(path: &Path) -> bool {
     T::from_pem_file(path).is_ok()
 }

@@ -1,4 +1,4 @@
-//! What the hub shows and whom it believes, read from files.
+//! The certificate and key of the hub and the CAs of its clients, read from files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 use super::{TlsConfig, subject};
 
-/// Why a hub cannot speak TLS with the files it was given.
+/// Why a hub cannot speak TLS with its files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A file cannot be used.
+    /// A file is unusable.
     #[error("TLS: {0}")]
     File(#[from] PemError),
-    /// Each of the two files holds what the other one should.
+    /// The files of certificate and key are swapped.
     #[error(
         "TLS: certificate and private key are swapped: {} holds a private key, and {} a certificate",
         .certificate.display(),
         .key.display()
     )]
     Swapped {
-        /// The file that was given for the certificate.
+        /// The configured file of the certificate.
         certificate: PathBuf,
-        /// The file that was given for the key.
+        /// The configured file of the key.
         key: PathBuf,
     },
-    /// The TLS library refuses what is in them.
+    /// The TLS library refuses the content of the files.
     #[error("TLS cannot be set up: {0}")]
     Setup(#[source] rustls::Error),
 }
@@ -52,20 +52,20 @@ impl Credentials {
         Ok(Self { own, client_cas, provider })
     }
 
-    /// What is odd about the files they were read from but can be used.
-    pub(super) fn oddities(&self, config: &TlsConfig) -> Vec<String> {
+    /// Warnings about usable files.
+    pub(super) fn warnings(&self, config: &TlsConfig) -> Vec<String> {
         let leaf = self.own.cert.first();
         let untimely = leaf.and_then(|leaf| untimely(leaf, SystemTime::now()));
         let path = config.certificate.display();
-        let untimely = untimely.map(|odd| format!("the certificate in {path} {odd}: clients will refuse it"));
+        let untimely = untimely.map(|warning| format!("the certificate in {path} {warning}: clients will refuse it"));
         let open = is_open_to_others(&config.key).then(|| {
             let path = config.key.display();
-            format!("everybody on this machine can read the private key {path}: chmod o-r {path}")
+            format!("every user of this machine can read the private key {path}: chmod o-r {path}")
         });
         untimely.into_iter().chain(open).collect()
     }
 
-    /// Whether both are the same. The key needs no look: it fits its certificate.
+    /// Whether the certificates are the same. The key need not be compared: it fits its certificate.
     pub(super) fn are_those_of(&self, other: &Self) -> bool {
         self.own.cert == other.own.cert && self.client_cas == other.client_cas
     }
@@ -95,7 +95,7 @@ impl Credentials {
     }
 }
 
-/// What is wrong with the time of a certificate.
+/// Why a certificate is not valid at this time.
 fn untimely(certificate: &CertificateDer<'_>, now: SystemTime) -> Option<String> {
     let (from, to) = subject::validity(certificate)?;
     let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?;

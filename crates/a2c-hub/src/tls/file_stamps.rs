@@ -1,4 +1,4 @@
-//! What files look like from outside, to know whether to read them again.
+//! Stamps of files, which tell whether to read the files again.
 
 #[cfg(unix)]
 use std::fs::Metadata;
@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use super::TlsConfig;
 
-/// A file that was written twice within the resolution of its time stamp looks the same both times. One that is older
-/// than this when it is looked at cannot change without looking different.
+/// Two writes within the resolution of a time stamp leave the same stamp. A file that is older than this when its stamp
+/// is taken cannot change without changing the stamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What the files of a configuration looked like at one moment. Links are followed: swapping one is a change.
+/// The stamps of the files of a configuration at one moment. Links are followed: a swapped link is a change.
 pub(super) struct FileStamps {
     files: [Option<FileStamp>; 3],
     settled: bool,
@@ -21,8 +21,8 @@ pub(super) struct FileStamps {
 struct FileStamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// Device, number and time of the last change of the entry itself: a file moved into place may be as large and as
-    /// old as the one it replaces.
+    /// Device, inode and change time: a file that was moved into place may have the size and age of the one it
+    /// replaces.
     #[cfg(unix)]
     entry: (u64, u64, i64, i64),
 }
@@ -35,14 +35,14 @@ impl FileStamps {
         Self { files, settled }
     }
 
-    /// Whether the files may have changed since, when they look like `now`.
+    /// Whether the files may have changed between these stamps and `now`.
     pub(super) fn differs_from(&self, now: &Self) -> bool {
         !self.settled || self.files != now.files
     }
 }
 
 impl FileStamp {
-    /// Nothing for a file that cannot be looked at: reading it says why.
+    /// `None` for a file without metadata: reading it reports the error.
     fn of(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok()?;
         Some(Self {
@@ -53,7 +53,7 @@ impl FileStamp {
         })
     }
 
-    /// A time in the future is somebody else's clock, and no reason to read the file for ever.
+    /// A time in the future comes from another clock and counts as settled.
     fn is_settled(&self) -> bool {
         match self.modified.map(|modified| modified.elapsed()) {
             Some(Ok(age)) => age > SETTLED,

@@ -1,9 +1,10 @@
-//! TLS for the listener: who the hub is, and which clients it lets in.
+//! TLS of the listener: the certificate of the hub, and the client certificates that it accepts.
 //!
-//! How data flows: [`ServerTls::load`] reads the files (`credentials`) into settings that every new connection shares;
-//! [`ServerTls::accept`] makes the handshake with the settings of that moment and tells who the client is (`subject`);
-//! [`ServerTls::reload`], asked for or by [`ServerTls::watch`] when the files look different (`file_stamps`), puts new settings in their
-//! place. Connections keep what they began with. [`TlsConfig::check`] tries the files without a listener.
+//! How data flows: [`ServerTls::load`] reads the files (`credentials`) into settings that new connections share;
+//! [`ServerTls::accept`] makes the handshake with the present settings and returns the subject of the client
+//! (`subject`); [`ServerTls::reload`], called by the owner or by [`ServerTls::watch`] when the files have changed
+//! (`file_stamps`), replaces the settings. Open connections keep theirs. [`TlsConfig::check`] tries the files without a
+//! listener.
 
 mod check;
 mod credentials;
@@ -31,28 +32,29 @@ use credentials::Credentials;
 pub use credentials::TlsError;
 use file_stamps::FileStamps;
 
-/// Encrypted bytes that may wait for a slow reader, per connection: two records. More would only be memory, since the
-/// outbox of a member waits in front of it.
+/// Encrypted bytes that may wait for a slow reader, per connection: two records. More would only cost memory, since the
+/// packets of a member wait in its send queue.
 const SEND_BUFFER: usize = 32 << 10;
 
-/// How long, and for how many bytes, a refused client is listened to, so that it can read why before the connection goes.
-const FAREWELL: Duration = Duration::from_secs(1);
-const FAREWELL_BYTES: u64 = 64 << 10;
+/// How long, and for how many bytes, the hub reads from a refused client, so that the client can read the alert.
+const ALERT_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_UNREAD: u64 = 64 << 10;
 
-/// The files that make a hub speak TLS, all of them PEM.
+/// The TLS files of a hub, all in PEM.
 #[derive(Debug, Clone)]
 pub struct TlsConfig {
-    /// The certificate of the hub, followed by those between it and its root.
+    /// The certificate of the hub, followed by the intermediate certificates.
     pub certificate: PathBuf,
-    /// The private key of that certificate, not encrypted.
+    /// The unencrypted private key of the certificate.
     pub key: PathBuf,
-    /// Only clients with a certificate of these CAs get in. Without this, certificates are not asked for.
+    /// The CAs of client certificates: the hub accepts only clients with a certificate of one of them. Without this, the
+    /// hub asks for no client certificate.
     pub client_ca: Option<PathBuf>,
-    /// How often the files are looked at for changes; zero for never.
+    /// How often the hub checks the files for changes; zero for never.
     pub reload: Duration,
 }
 
-/// TLS as it is at the moment. Cheap to clone; all clones change together.
+/// The TLS settings of the hub, which can be reloaded. Cheap to clone; all clones share the settings.
 #[derive(Clone)]
 pub(crate) struct ServerTls {
     shared: Arc<TlsState>,
@@ -60,15 +62,15 @@ pub(crate) struct ServerTls {
 
 struct TlsState {
     config: TlsConfig,
-    /// What new connections get.
+    /// The settings of new connections.
     serving: RwLock<Arc<ServerConfig>>,
-    /// What that was made of; held while it is replaced, so that two reloads do not cross.
+    /// The files that the settings were made of. Locked during a reload, so that two reloads do not interleave.
     loaded: Mutex<LoadedFiles>,
 }
 
 struct LoadedFiles {
     credentials: Credentials,
-    /// What the files looked like when they were last read, also if they could not be used.
+    /// The stamps of the files when they were last read, also where they were unusable.
     seen: FileStamps,
 }
 
@@ -83,8 +85,8 @@ impl ServerTls {
         Ok(Self { shared: Arc::new(TlsState { config: config.clone(), serving, loaded }) })
     }
 
-    /// Makes the handshake, and tells the name in the client's certificate if one was asked for. How long that may take
-    /// is for the caller to say.
+    /// Makes the handshake and returns the subject of the client's certificate, where the hub asks for one. The caller
+    /// sets a time limit.
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<(TlsStream<TcpStream>, Option<Arc<str>>)> {
         let settings = self.shared.serving.read().unwrap_or_else(PoisonError::into_inner).clone();
         let accept = TlsAcceptor::from(settings).accept_with(stream, |tls| tls.set_buffer_limit(Some(SEND_BUFFER)));
@@ -96,20 +98,19 @@ impl ServerTls {
             }
             Err((error, stream)) => {
                 if self.shared.config.client_ca.is_some() {
-                    part(stream).await;
+                    close_after_alert(stream).await;
                 }
                 Err(explained(error))
             }
         }
     }
 
-    /// Reads the files again, whatever they look like. `true` if new connections now get something else; after an error
-    /// they get what they got before.
+    /// Reads the files again. Returns whether the settings changed; after an error the old settings stay.
     pub(crate) fn reload(&self) -> Result<bool, TlsError> {
         self.shared.reload()
     }
 
-    /// Looks at the files from time to time and reloads them when they have changed. Ends when the last [`ServerTls`] is gone.
+    /// Checks the files at intervals and reloads them when they have changed. Ends when the last [`ServerTls`] is dropped.
     pub(crate) fn watch(&self) -> impl Future<Output = ()> + Send + use<> {
         let shared = Arc::downgrade(&self.shared);
         let every = self.shared.config.reload;
@@ -122,9 +123,9 @@ impl ServerTls {
             loop {
                 interval.tick().await;
                 let Some(shared) = shared.upgrade() else { return };
-                // A file may lie on a disk that takes its time.
-                let looked = tokio::task::spawn_blocking(move || shared.look());
-                if looked.await.is_err() {
+                // The files may be on a slow disk.
+                let checked = tokio::task::spawn_blocking(move || shared.reload_if_changed());
+                if checked.await.is_err() {
                     return;
                 }
             }
@@ -133,8 +134,8 @@ impl ServerTls {
 }
 
 impl TlsState {
-    /// Reloads if the files have changed, and logs what came of it.
-    fn look(&self) {
+    /// Reloads the files if they have changed, and logs the outcome.
+    fn reload_if_changed(&self) {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if !loaded.seen.differs_from(&FileStamps::of(&self.config)) {
             return;
@@ -151,8 +152,8 @@ impl TlsState {
     }
 
     fn replace(&self, loaded: &mut LoadedFiles) -> Result<bool, TlsError> {
-        // Before reading: what changes meanwhile is seen as a change the next time. Also kept if reading fails, so that
-        // a broken file is told once.
+        // Taken before reading, so that a change during the reading is seen next time, and kept if reading fails, so that
+        // an unusable file is logged once.
         loaded.seen = FileStamps::of(&self.config);
         let fresh = Credentials::read(&self.config)?;
         if fresh.are_those_of(&loaded.credentials) {
@@ -166,34 +167,34 @@ impl TlsState {
     }
 }
 
-/// Once for each certificate, however often its files are read.
+/// Logs the warnings about a certificate.
 fn warn(credentials: &Credentials, config: &TlsConfig) {
-    credentials.oddities(config).iter().for_each(|odd| tracing::warn!("{odd}"));
+    credentials.warnings(config).iter().for_each(|warning| tracing::warn!("{warning}"));
 }
 
 fn settings(credentials: &Credentials) -> Result<Arc<ServerConfig>, TlsError> {
     let mut settings = credentials.settings()?;
-    // Websockets and polling exist in HTTP/1.1 only.
+    // The websocket upgrade exists only in HTTP/1.1.
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];
     if credentials.asks_clients() {
-        // A resumed session is let in without another look at the client's certificate, which may have expired since.
+        // A resumed session would skip the check of the client's certificate, which may have expired since.
         settings.session_storage = Arc::new(NoServerSessionStorage {});
         settings.send_tls13_tickets = 0;
     }
     Ok(Arc::new(settings))
 }
 
-/// Leaves a client that was refused. A client may have sent its request already: with that unread, the system resets the
-/// connection, and the alert that says why is lost on its way.
-async fn part(mut stream: TcpStream) {
+/// Closes the connection to a refused client. Where the client's request stays unread, the system resets the connection
+/// and the client never reads the alert, so the hub reads a little first.
+async fn close_after_alert(mut stream: TcpStream) {
     let listen = async {
         stream.shutdown().await?;
-        tokio::io::copy(&mut stream.take(FAREWELL_BYTES), &mut tokio::io::sink()).await
+        tokio::io::copy(&mut stream.take(MAX_UNREAD), &mut tokio::io::sink()).await
     };
-    let _ = timeout(FAREWELL, listen).await;
+    let _ = timeout(ALERT_TIMEOUT, listen).await;
 }
 
-/// The most usual mistake deserves more than "corrupt message".
+/// Replaces "corrupt message" by an explanation where the client does not speak TLS.
 fn explained(error: io::Error) -> io::Error {
     use rustls::{Error, InvalidMessage};
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());

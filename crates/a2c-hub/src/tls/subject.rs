@@ -1,7 +1,7 @@
-//! What a certificate says: whose it is, and when it holds.
+//! The subject and the validity of a certificate.
 //!
-//! The TLS library has judged a certificate before it comes here, and reads no names. Whatever the bytes are, the answer
-//! is at worst nothing.
+//! The TLS library verifies certificates and reads no names. These functions return nothing for bytes that they cannot
+//! read.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::time::Time;
 
-/// As long as a name in an office may be.
-const LONGEST: usize = 256;
+/// The longest name in an office, in bytes.
+const MAX_CERTIFICATE_NAME: usize = 256;
 
-/// The name of whom a certificate was made for: the common name, or else the first DNS name, URI or address of mail among
-/// the alternative names.
+/// The subject of a certificate: the common name, or else the first DNS name, URI or mail address of the alternative
+/// names.
 pub(super) fn of(certificate: &CertificateDer<'_>) -> Option<Arc<str>> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let certificate = certificate.tbs_certificate();
@@ -38,12 +38,12 @@ fn alternative(name: &GeneralName) -> Option<&str> {
     }
 }
 
-/// A name goes to logs and is compared with rules: what cannot be seen has no place in it.
+/// Whether a text can be a subject. Logs show it and rules compare it, so it has no invisible characters.
 fn is_name(text: &str) -> bool {
-    !text.trim().is_empty() && text.len() <= LONGEST && !text.chars().any(char::is_control)
+    !text.trim().is_empty() && text.len() <= MAX_CERTIFICATE_NAME && !text.chars().any(char::is_control)
 }
 
-/// From when to when a certificate holds.
+/// The validity period of a certificate.
 pub(super) fn validity(certificate: &CertificateDer<'_>) -> Option<(Time, Time)> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let validity = certificate.tbs_certificate().validity();

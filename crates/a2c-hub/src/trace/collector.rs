@@ -1,4 +1,4 @@
-//! The collector that takes the spans, over HTTP.
+//! The HTTP client of the trace collector.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,31 +11,31 @@ use serde::Deserialize;
 
 use super::{OtlpConfig, TraceStartError};
 
-/// Where a collector takes traces, below its base address.
+/// The path for traces below the base address of a collector.
 const PATH: &str = "/v1/traces";
 
-/// What is read of an answer.
+/// The bytes that are read of an answer.
 const MAX_ANSWER: usize = 64 << 10;
 
-/// The longest a collector may make us wait before we try again.
+/// The longest wait that a collector can ask for before the next attempt.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// One collector.
+/// A trace collector.
 pub(super) struct Collector {
     client: reqwest::Client,
     url: Url,
 }
 
-/// The collector did not take a batch.
+/// The collector refused a batch.
 #[derive(Debug)]
 pub(super) enum ExportRefusal {
-    /// It makes no sense to send that again.
+    /// Sending the batch again would not help.
     Forever(ExportFailure),
-    /// It may take it later; it may have said when.
+    /// The collector may accept the batch later, after the time that it named.
     ForNow(ExportFailure, Option<Duration>),
 }
 
-/// Why not.
+/// Why an export failed.
 #[derive(Debug)]
 pub(super) enum ExportFailure {
     Status(StatusCode),
@@ -49,14 +49,14 @@ impl Collector {
         let client = http_client(tls.map_err(TraceStartError::Tls)?)
             .default_headers(headers(&config.headers)?)
             .timeout(config.timeout)
-            // A redirect would carry the headers to another place.
+            // A redirect would send the headers to another host.
             .redirect(redirect::Policy::none())
             .build()
             .map_err(|error| TraceStartError::Client(error.without_url()))?;
         Ok(Self { client, url })
     }
 
-    /// Sends a batch; the answer is how many of its spans the collector rejected.
+    /// Sends a batch; returns how many of its spans the collector rejected.
     pub(super) async fn post(&self, body: Bytes) -> Result<u64, ExportRefusal> {
         let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         let transport =
@@ -67,7 +67,7 @@ impl Collector {
             return Ok(rejected(response).await);
         }
         let reason = ExportFailure::Status(status);
-        // OTLP names the ones that are worth another try; all others are final.
+        // OTLP names these codes as temporary; all others are final.
         Err(match status.as_u16() {
             429 | 502 | 503 | 504 => ExportRefusal::ForNow(reason, retry_after(response.headers())),
             _ => ExportRefusal::Forever(reason),
@@ -75,7 +75,7 @@ impl Collector {
     }
 }
 
-/// An answer need not say anything. One that is cut off or no JSON does not unsay that the batch was taken.
+/// The number of rejected spans in an answer. An answer that is empty, cut off or no JSON still accepts the batch.
 async fn rejected(mut response: Response) -> u64 {
     let mut body = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
@@ -101,7 +101,7 @@ struct PartialSuccess {
 }
 
 impl PartialSuccess {
-    /// A 64-bit number: a string by the rules, a number in practice as well.
+    /// A 64-bit number: the specification writes it as a string, collectors also as a number.
     fn rejected(&self) -> u64 {
         let spelt_out = || self.rejected_spans.as_str()?.parse().ok();
         self.rejected_spans.as_u64().or_else(spelt_out).unwrap_or(0)
@@ -113,7 +113,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }
 
-/// Where traces go: the base address of a collector with the path for traces, or that path in full.
+/// The URL for traces, from the base address of a collector or from the full URL.
 fn traces_url(endpoint: &str) -> Result<Url, TraceStartError> {
     let wrong = |problem: &'static str| TraceStartError::Endpoint { problem };
     let base = endpoint.trim_end_matches('/');

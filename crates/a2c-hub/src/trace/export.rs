@@ -1,4 +1,4 @@
-//! Spans on their way out: collected into batches, sent one batch after the other, dropped when nobody takes them.
+//! The task that exports spans: it sends them in batches, one after the other, and drops what the collector refuses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::collector::{Collector, ExportRefusal};
 use super::otlp::{self, TraceResource};
 use super::span::Span;
 
-/// How often a batch is sent at most, and the first pause in between; each following pause is twice as long.
+/// The number of attempts for a batch, and the first pause between two; each further pause is twice as long.
 const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -22,15 +22,15 @@ pub(super) struct Exporter {
     pub(super) resource: TraceResource,
     pub(super) queue: mpsc::Receiver<Span>,
     pub(super) counts: Arc<SpanCounters>,
-    /// How many spans go out together at most, and how long the first of them waits for the others.
+    /// The largest batch, and how long its first span waits for the others.
     pub(super) batch: usize,
     pub(super) interval: Duration,
-    /// No more spans come: what is there goes out at once.
+    /// Cancelled at the end: the task sends the queued spans at once.
     pub(super) stop: CancellationToken,
 }
 
 impl Exporter {
-    /// Runs until the queue is closed and empty.
+    /// Exports until the queue is closed and empty.
     pub(super) async fn run(mut self) {
         let mut is_failing = false;
         loop {
@@ -39,7 +39,7 @@ impl Exporter {
                 return;
             }
             let outcome = self.deliver(&batch).await;
-            // A collector that is away for hours is told about once.
+            // A collector that fails for hours is logged once.
             match (&outcome, is_failing) {
                 (Err(reason), false) => {
                     tracing::warn!(reason, spans = batch.len(), "the trace collector does not take spans");

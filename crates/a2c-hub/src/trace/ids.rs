@@ -1,10 +1,10 @@
-//! Ids of traces and spans: unique, evenly spread and cheap. They are names, not secrets.
+//! Ids of traces and spans: unique, evenly distributed and cheap. They are no secrets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use a2c_protocol::trace::{SpanId, TraceId};
 
-/// Two streams of numbers that look random (SplitMix64: a counter, and a mix of it), seeded by the system.
+/// Two streams of pseudo-random numbers (SplitMix64), seeded by the system.
 #[derive(Debug)]
 pub(super) struct Ids {
     high: AtomicU64,
@@ -25,8 +25,8 @@ impl Ids {
         }
     }
 
-    /// A trace, and a number from 0 to 2^56 that decides whether it is recorded: the part of its id that others in the
-    /// trace would decide by.
+    /// A trace id, and a number from 0 to 2^56 that decides whether the trace is recorded: the part of the id that other
+    /// participants of the trace would use for the same decision.
     pub(super) fn trace(&self) -> (TraceId, u64) {
         loop {
             let (high, low) = (next(&self.high), next(&self.low));
@@ -37,7 +37,7 @@ impl Ids {
     }
 }
 
-/// How many outcomes the draw for a new trace has.
+/// The number of values of the sampling decision.
 pub(super) const DRAWS: u64 = 1 << 56;
 
 fn next(state: &AtomicU64) -> u64 {
@@ -69,7 +69,7 @@ mod tests {
     fn draws_are_spread_evenly() {
         let ids = Ids::new();
         let below = (0..10_000).filter(|_| ids.trace().1 < DRAWS / 4).count();
-        // Far outside of what chance does: 2500, give or take 43.
+        // Expected: 2500 with a standard deviation of 43.
         assert!((2_000..3_000).contains(&below), "{below}");
     }
 }

@@ -28,30 +28,30 @@ use ids::{DRAWS, Ids};
 use otlp::TraceResource;
 pub use span::{Span, SpanAttributes, StartedSpan};
 
-/// Where spans go, and which.
+/// The configuration of the export of spans.
 #[derive(Clone)]
 pub struct OtlpConfig {
-    /// The collector's address for OTLP over HTTP, such as `http://127.0.0.1:4318`; `/v1/traces` is added.
+    /// The address of the collector for OTLP over HTTP, such as `http://127.0.0.1:4318`; the hub adds `/v1/traces`.
     pub endpoint: String,
-    /// What every export carries, the key of a hosted collector for one.
+    /// HTTP headers of every export, for example the key of a hosted collector.
     pub headers: Vec<(String, String)>,
-    /// The name under which the hub shows up.
+    /// The service name of the hub.
     pub service: String,
-    /// How much of what begins here is recorded, from 0 to 1. A request that comes with a trace is recorded when its
-    /// sender records it.
+    /// The share of new traces that are recorded, from 0 to 1. A request with a trace context is recorded when its sender
+    /// records it.
     pub ratio: f64,
-    /// How many spans may wait; what comes on top is dropped.
+    /// The number of spans that may wait; further ones are dropped.
     pub queue: usize,
-    /// How many spans go out together at most.
+    /// The number of spans in one export.
     pub batch: usize,
-    /// How long a span waits for others to go out with.
+    /// How long a span waits for others.
     pub interval: Duration,
     /// How long one export may take.
     pub timeout: Duration,
 }
 
 impl OtlpConfig {
-    /// The defaults, for a collector.
+    /// The default configuration for a collector.
     pub fn to(endpoint: impl Into<String>) -> Self {
         Self {
             endpoint: endpoint.into(),
@@ -68,7 +68,7 @@ impl OtlpConfig {
 
 impl fmt::Debug for OtlpConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address may be mistyped with a credential in it, and headers are made for them.
+        // Address and headers may contain a credential.
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| &**name).collect();
         f.debug_struct("OtlpConfig")
             .field("headers", &headers)
@@ -82,42 +82,42 @@ impl fmt::Debug for OtlpConfig {
     }
 }
 
-/// Why spans cannot be sent.
+/// Why the export of spans cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceStartError {
-    /// The address of the collector.
+    /// The address of the collector is unusable.
     #[error("the address of the trace collector cannot be used: {problem}")]
     Endpoint {
-        /// What is wrong with it.
+        /// What is wrong with the address.
         problem: &'static str,
     },
     /// A header cannot be sent.
     #[error("the header '{name}' for the trace collector cannot be sent: its name or its value is no HTTP header")]
     Header {
-        /// Which one.
+        /// The name of the header.
         name: String,
     },
-    /// The ratio is no share.
+    /// The ratio is not between 0 and 1.
     #[error("the share of traces to record is {0}: write a number from 0 to 1")]
     Ratio(f64),
-    /// TLS is not available.
+    /// The TLS settings could not be made.
     #[error("cannot prepare TLS for the trace collector: {0}")]
     Tls(#[source] a2c_net::tls::TlsError),
-    /// HTTP is not available.
+    /// The HTTP client could not be made.
     #[error("cannot prepare HTTP for the trace collector: {0}")]
     Client(#[source] reqwest::Error),
 }
 
-/// What became of the spans so far.
+/// Numbers of spans so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpanCounts {
-    /// The collector took them.
+    /// Spans that the collector accepted.
     pub exported: u64,
-    /// They never reached it: too many at once, or it did not take them.
+    /// Spans that did not reach the collector: the queue was full, or the collector refused them.
     pub dropped: u64,
 }
 
-/// Every recorded span is exported, dropped or on its way.
+/// A recorded span is exported, dropped or queued.
 #[derive(Debug, Default)]
 struct SpanCounters {
     recorded: Counter,
@@ -125,7 +125,7 @@ struct SpanCounters {
     dropped: Counter,
 }
 
-/// Records spans and sends them. Cheap to clone.
+/// Records and exports spans. Cheap to clone.
 #[derive(Clone)]
 pub struct Tracer {
     shared: Arc<TracerState>,
@@ -133,7 +133,7 @@ pub struct Tracer {
 
 struct TracerState {
     ids: Ids,
-    /// Draws below this are recorded.
+    /// Traces whose sampling number is below this are recorded.
     threshold: u64,
     queue: mpsc::Sender<Span>,
     counts: Arc<SpanCounters>,
@@ -142,7 +142,7 @@ struct TracerState {
 }
 
 impl Tracer {
-    /// Starts to send; the collector need not be there yet. Call it within a Tokio runtime.
+    /// Starts the export; the collector need not be reachable yet. Must be called within a Tokio runtime.
     pub fn start(config: OtlpConfig) -> Result<Self, TraceStartError> {
         if !(0.0..=1.0).contains(&config.ratio) {
             return Err(TraceStartError::Ratio(config.ratio));
@@ -170,10 +170,10 @@ impl Tracer {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Begins the span of a request, unless it is not to be recorded: then the request passes as it is.
+    /// Begins the span of a request; `None` if the request is not recorded and passes unchanged.
     ///
-    /// `incoming` is what the request came with. Who sent it has decided for the whole trace; a request without any
-    /// starts a trace of its own, as often as the configured ratio says.
+    /// `incoming` is the trace context of the request, whose sender has decided for the whole trace. A request without a
+    /// context starts a trace, as often as the configured ratio says.
     pub fn begin(&self, incoming: Option<TraceContext>) -> Option<StartedSpan> {
         let shared = &self.shared;
         let context = match incoming {
@@ -187,7 +187,7 @@ impl Tracer {
         Some(StartedSpan { context, parent, time: SystemTime::now(), begin: Instant::now() })
     }
 
-    /// Puts a span into the queue; when that is full, the span is dropped.
+    /// Queues a span, or drops it when the queue is full.
     pub fn record(&self, span: Span) {
         let counts = &self.shared.counts;
         counts.recorded.inc();
@@ -196,14 +196,13 @@ impl Tracer {
         }
     }
 
-    /// What became of the spans so far.
+    /// The numbers of spans so far.
     pub fn counts(&self) -> SpanCounts {
         let counts = &self.shared.counts;
         SpanCounts { exported: counts.exported.get(), dropped: counts.dropped.get() }
     }
 
-    /// Sends what is left, for as long as `limit` at most. Spans that are recorded later, or that are still there then,
-    /// are dropped.
+    /// Exports the queued spans, for at most `limit`. Spans that are left then, or that are recorded later, are dropped.
     pub async fn shutdown(&self, limit: Duration) {
         let exporter = self.shared.exporter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut exporter) = exporter else { return };

@@ -1,7 +1,7 @@
-//! Spans as OTLP has them in JSON: resource → scope → spans.
+//! Encodes spans as OTLP JSON: resource → scope → spans.
 //!
-//! It is the protobuf messages' JSON with two rules of OTLP's own: ids are hexadecimal digits (not base64), enums are
-//! numbers. 64-bit numbers are strings, as everywhere in that JSON. Fields with their default value are left out.
+//! The encoding is protobuf's JSON with two rules of OTLP: ids are hexadecimal digits (not base64), enums are numbers.
+//! 64-bit numbers are strings, as in all of protobuf's JSON. Fields with their default value are left out.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,28 +11,28 @@ use serde::Serialize;
 use super::span::{Span, SpanAttributes};
 use crate::metrics::{Label as _, RequestKind, RequestOutcome};
 
-/// `SPAN_KIND_SERVER`: the other side of the parent is somebody else's.
+/// `SPAN_KIND_SERVER`: the parent span belongs to another process.
 const KIND_SERVER: u8 = 2;
 
 /// `STATUS_CODE_ERROR`.
 const STATUS_ERROR: u8 = 2;
 
-/// `SpanFlags`: it is known whether the parent is in another process, and it is.
+/// `SpanFlags`: the field says whether the parent is in another process; the parent is.
 const HAS_IS_REMOTE: u32 = 0x100;
 const IS_REMOTE: u32 = 0x200;
 
-/// The longest name that is taken over: nobody can make a span large.
+/// The longest text of an attribute, in bytes, so that no client can make a span large.
 const MAX_TEXT: usize = 256;
 
-/// Who sends the spans.
+/// The hub as the sender of spans.
 #[derive(Debug)]
 pub(super) struct TraceResource {
     pub(super) service: String,
-    /// Tells the runs of a hub apart.
+    /// The id of this run of the hub.
     pub(super) instance: String,
 }
 
-/// The body of one export.
+/// The body of an export request.
 pub(super) fn body(resource: &TraceResource, spans: &[Span]) -> Result<Bytes, serde_json::Error> {
     let version = env!("CARGO_PKG_VERSION");
     let attributes = vec![
@@ -55,7 +55,7 @@ fn wire(span: &Span) -> WireSpan<'_> {
         span_id: span.context.span_id().to_string(),
         parent_span_id: span.parent.map(|parent| parent.to_string()),
         flags: u32::from(span.context.flags()) | HAS_IS_REMOTE | remote,
-        // Names are for grouping: what members make up is in an attribute.
+        // Span names group spans, so an event name from a client is only an attribute.
         name: format!("client:{}", RequestKind::of(&routed.event).value()),
         kind: KIND_SERVER,
         start_time_unix_nano: nanos(span.start),

@@ -1,4 +1,4 @@
-//! One routed request as a span.
+//! The span of a routed request.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -8,7 +8,7 @@ use a2c_protocol::trace::{SpanId, TraceContext};
 
 use crate::metrics::RequestOutcome;
 
-/// A span that has begun: what the Computer gets to see of it, and what is needed to end it.
+/// A span that has begun.
 #[derive(Debug, Clone, Copy)]
 pub struct StartedSpan {
     pub(super) context: TraceContext,
@@ -18,44 +18,43 @@ pub struct StartedSpan {
 }
 
 impl StartedSpan {
-    /// The `traceparent` to pass on.
+    /// The `traceparent` for the Computer.
     pub fn context(&self) -> TraceContext {
         self.context
     }
 
     /// Ends the span now.
     pub fn end(self, routed: SpanAttributes) -> Span {
-        // The clock on the wall may be set in between.
+        // The system clock may be set in between.
         let end = self.time + self.begin.elapsed();
         Span { context: self.context, parent: self.parent, start: self.time, end, routed }
     }
 }
 
-/// What is told about a routed request. Arguments and answers are not: what is in them is between the Agent and the
-/// Computer.
+/// The attributes of a routed request. They contain neither arguments nor answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpanAttributes {
     /// The event, such as `client:tool_call`.
     pub event: Arc<str>,
-    /// In which office.
+    /// The office.
     pub office: Arc<str>,
-    /// Who asked.
+    /// The Agent.
     pub agent: Arc<str>,
-    /// Who was asked.
+    /// The Computer.
     pub computer: Arc<str>,
-    /// For which tool.
+    /// The tool.
     pub tool: Option<Arc<str>>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: RequestOutcome,
     /// The code of the error that the hub answered with.
     pub code: Option<ErrorCode>,
     /// The size of the request, attachments included.
     pub request_bytes: u64,
-    /// The size of the answer, where one came.
+    /// The size of the answer, where there was one.
     pub answer_bytes: Option<u64>,
 }
 
-/// A span that is over.
+/// A finished span.
 #[derive(Debug, Clone)]
 pub struct Span {
     pub(super) context: TraceContext,

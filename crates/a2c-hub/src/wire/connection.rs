@@ -1,4 +1,4 @@
-//! What the hub keeps with each connection.
+//! The state that the hub keeps with each connection.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,21 +17,21 @@ use crate::limits::{HubLimits, Rate};
 use crate::office::ConnId;
 use crate::telemetry::Telemetry;
 
-/// How much faster than its rate a client may be before it is disconnected.
-const ABUSE: u32 = 10;
+/// The multiple of its rate at which a client is disconnected.
+const ABUSE_FACTOR: u32 = 10;
 
-/// How long a client that does too much is not written down again.
-const QUIET: Duration = Duration::from_secs(60);
+/// The interval between two log entries about a client that exceeds its limits.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Where a request comes from: put into it by the listener.
+/// The origin of a connection; the listener adds it to each request.
 #[derive(Debug, Clone)]
 pub(crate) struct RemotePeer {
     pub(crate) address: SocketAddr,
-    /// The subject of its certificate, where it had to show one.
+    /// The subject of the verified client certificate.
     pub(crate) certificate: Option<Arc<str>>,
 }
 
-/// What the hub keeps with each connection.
+/// The state that the hub keeps with each connection.
 pub(crate) struct Connection {
     pub(crate) peer: RemotePeer,
     pub(crate) version: Option<Version>,
@@ -42,36 +42,36 @@ pub(crate) struct Connection {
     _address_slot: Option<Arc<AddressSlot>>,
 }
 
-/// What changes.
+/// The part of a connection that changes.
 #[derive(Default)]
 pub(crate) struct ConnectionState {
-    /// What the client showed with its handshake; gone once it is let in.
+    /// The headers of the handshake, until the client is admitted.
     pub(crate) headers: HeaderMap,
-    /// A credential was refused; the next one is not looked at.
+    /// A credential was refused; the hub accepts no second one on this connection.
     pub(crate) is_refused: bool,
-    /// A binary packet whose attachments have not all come.
+    /// A binary packet whose attachments have not all arrived.
     pub(crate) partial: Option<PartialPacket>,
     requests: TokenBucket,
     abuse: TokenBucket,
     joins: TokenBucket,
-    /// When the client was last written down as one that does too much.
-    offended: Option<Instant>,
+    /// When the hub last logged that the client exceeds its limits.
+    last_logged: Option<Instant>,
 }
 
 /// A packet that is followed by attachments.
 pub(crate) enum PartialPacket {
-    /// It is handled when they have come.
+    /// It is handled when all attachments have arrived.
     Gathering { text: Text, expected: usize, received: Vec<Bytes>, bytes: usize },
-    /// It was refused; they are passed over.
+    /// It was refused; its attachments are skipped.
     Skipping { remaining: usize },
 }
 
-/// A client does more than it may.
+/// A client exceeds its rate of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RateExceeded {
-    /// It has to wait.
+    /// It has to wait for this long.
     Wait(Duration),
-    /// It does not care.
+    /// It exceeds ten times its rate.
     Abuse,
 }
 
@@ -98,22 +98,22 @@ impl Connection {
         let Some(rate) = limits.requests else { return Ok(()) };
         let (mut state, now) = (self.state(), Instant::now());
         let Err(wait) = state.requests.take(rate, now) else { return Ok(()) };
-        let tenfold = Rate { count: rate.count.saturating_mul(ABUSE), ..rate };
+        let tenfold = Rate { count: rate.count.saturating_mul(ABUSE_FACTOR), ..rate };
         state.abuse.take(tenfold, now).map_err(|_| RateExceeded::Abuse)?;
         Err(RateExceeded::Wait(wait))
     }
 
-    /// Whether it is worth writing down that this client does too much: once in a while, however much that is.
+    /// Whether to log that this client exceeds its limits: at most once a minute.
     pub(crate) fn should_log(&self, now: Instant) -> bool {
         let mut state = self.state();
-        let should_log = state.offended.is_none_or(|at| now.saturating_duration_since(at) > QUIET);
+        let should_log = state.last_logged.is_none_or(|at| now.saturating_duration_since(at) > LOG_INTERVAL);
         if should_log {
-            state.offended = Some(now);
+            state.last_logged = Some(now);
         }
         should_log
     }
 
-    /// Counts an attempt to join; says how long to wait.
+    /// Counts an attempt to join, or returns how long to wait.
     pub(crate) fn join(&self, limits: &HubLimits) -> Result<(), Duration> {
         let Some(rate) = limits.joins else { return Ok(()) };
         self.state().joins.take(rate, Instant::now())

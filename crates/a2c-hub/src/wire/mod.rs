@@ -1,9 +1,8 @@
 //! The Socket.IO protocol of the hub, on top of an Engine.IO transport.
 //!
-//! A text message is a [`Frame`]; a frame that announces attachments waits in its connection until they have
-//! come. CONNECT and DISCONNECT end here; events and acknowledgements go to the [`Switchboard`]. Messages of one
-//! connection are handled one after the other, in the order of their arrival, by its own task: that is what keeps the
-//! order of calls.
+//! A text message is a [`Frame`]; a frame that announces attachments waits in its connection until they have arrived.
+//! This module handles CONNECT and DISCONNECT; events and acknowledgements go to the [`Switchboard`]. The task of a
+//! connection handles its messages one after the other, in the order of their arrival, which keeps the order of calls.
 
 pub(crate) mod connection;
 pub(crate) mod outbox;
@@ -35,22 +34,22 @@ pub(crate) use packet::ReceivedPacket;
 /// The longest CONNECT, credentials included, in bytes.
 pub(crate) const MAX_CONNECT: usize = 64 << 10;
 
-/// How many times the number of attachments that are allowed are passed over, rather than ending the connection.
+/// Up to this multiple of the allowed attachments, the hub skips them and answers; beyond it, the connection ends.
 const PASSED_OVER: usize = 16;
 
-/// Attachments smaller than this are copied while they wait for the others.
+/// The hub copies attachments smaller than this while they wait for the others.
 const SMALL: usize = 16 << 10;
 
-/// An Engine.IO session with our state in it.
+/// An Engine.IO session with the hub's state of the connection.
 pub(crate) type EngineSocket = Socket<Connection>;
 
-/// Handles what comes in on every connection.
+/// Handles the messages of all connections.
 pub(crate) struct SocketIoHandler {
     pub(crate) switchboard: Arc<Switchboard>,
     pub(crate) limits: HubLimits,
     pub(crate) auth: Arc<dyn Authenticate>,
     pub(crate) address_limits: Arc<AddressLimits>,
-    /// Cancelled when the hub goes away: from then on nobody is let in.
+    /// Cancelled when the hub stops: from then on it admits no client.
     pub(crate) stop: CancellationToken,
 }
 
@@ -114,7 +113,7 @@ impl Handler for SocketIoHandler {
                     return socket.close(CloseReason::TooLarge);
                 }
                 socket.gather(*bytes);
-                // A small one is a slice of all that was read with it, which it would keep in memory.
+                // A small attachment is a slice of everything that was read with it and would keep all of that in memory.
                 received.push(if data.len() < SMALL { Bytes::copy_from_slice(&data) } else { data });
                 if received.len() < *expected {
                     return;
@@ -132,7 +131,7 @@ impl Handler for SocketIoHandler {
 }
 
 impl SocketIoHandler {
-    /// A packet whose attachments are still to come.
+    /// Handles a packet whose attachments have not arrived.
     fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &Frame<'_>) {
         let (expected, limit) = (frame.attachments, self.limits.max_attachments);
         let Some(&conn) = socket.data.member.get() else {
@@ -170,7 +169,7 @@ impl SocketIoHandler {
         let member = socket.data.member.get().copied();
         match (frame.kind, member) {
             (PacketKind::Connect, None) => self.connect(frame.body, socket),
-            // A second CONNECT of a connected client says nothing new.
+            // A second CONNECT of a connected client changes nothing.
             (PacketKind::Connect, Some(_)) => {}
             (PacketKind::Disconnect, _) => socket.close(CloseReason::Left),
             (PacketKind::Event, Some(conn)) => match socket.data.request(&self.limits) {
@@ -186,7 +185,7 @@ impl SocketIoHandler {
             },
             (PacketKind::Ack, Some(conn)) => {
                 let was_awaited = self.switchboard.ack(conn, packet);
-                // Answers that nobody asked for are requests in disguise.
+                // An answer to no call counts as a request.
                 if !was_awaited && socket.data.request(&self.limits) == Err(RateExceeded::Abuse) {
                     socket.close(CloseReason::Excessive);
                 }
@@ -196,14 +195,14 @@ impl SocketIoHandler {
         }
     }
 
-    /// A member met a limit.
+    /// Counts and logs that a member hit a limit.
     fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
         self.switchboard.telemetry.count_limit(limit);
         self.switchboard.limit_reached(socket, conn, limit);
     }
 
-    /// Admits a client: from the moment it reads our CONNECT, everything it sends finds its handler, because the
-    /// member is registered before that packet is queued.
+    /// Admits a client. The member is registered before its CONNECT is queued, so that the hub can handle everything that
+    /// the client sends after it has read CONNECT.
     fn connect(&self, auth: &str, socket: &Arc<EngineSocket>) {
         let (connection, now) = (&socket.data, Instant::now());
         let headers = {
@@ -215,7 +214,7 @@ impl SocketIoHandler {
             std::mem::take(&mut state.headers)
         };
         let address = connection.peer.address;
-        // Guesses are all written down, there are only so many of them; of anything else, one in a while.
+        // All wrong credentials are logged, since their rate is limited; other refusals once a minute per address.
         let refuse = |refusal, is_guess: bool, why: &str, told: &str| {
             if is_guess || self.address_limits.should_log(address.ip(), now) {
                 tracing::warn!(%address, why, "a client was refused");
@@ -226,7 +225,7 @@ impl SocketIoHandler {
             connect_error(socket, NAMESPACE, told);
         };
         if self.switchboard.is_shutting_down() {
-            // Not refused, which many clients take for the last word: one whose connection ends comes again.
+            // Closed, not refused: many clients do not reconnect after a refusal.
             return socket.close(CloseReason::Dismissed);
         }
         if let Some(wait) = self.address_limits.locked_out(address.ip(), now) {
@@ -246,7 +245,7 @@ impl SocketIoHandler {
             Ok(grant) => grant,
             Err(refused) => {
                 if refused.is_guess() {
-                    self.address_limits.failed(address.ip(), now);
+                    self.address_limits.credential_failed(address.ip(), now);
                 }
                 connection.state().is_refused = true;
                 return refuse(RefusalReason::Auth, refused.is_guess(), &refused.to_string(), "401");
@@ -265,7 +264,7 @@ impl SocketIoHandler {
             }
         };
         let outbox = Outbox::new(socket);
-        // Not the Engine.IO id: that one is what a polling client proves itself with, and members see this one.
+        // Not the Engine.IO id: other members see this id, and the Engine.IO id authenticates a polling client.
         let sid = uuid::Uuid::new_v4().simple().to_string();
         let welcome = serde_json::json!({ "sid": sid }).to_string();
         let identity = ClientIdentity { sid: sid.into(), subject: grant.subject().into(), address };
@@ -277,11 +276,11 @@ impl SocketIoHandler {
         }
         socket.admit(self.limits.hard_max());
         outbox.send(encode(PacketKind::Connect, NAMESPACE, &welcome));
-        // The connection may have ended while it was admitted; then nobody else will remove the member.
+        // The connection may have ended during the admission, before the member could be removed.
         if socket.is_closed() {
             self.switchboard.disconnected(conn, "gone while connecting");
         }
-        // The hub may have said farewell to everybody else in the meantime.
+        // The hub may have closed all other connections in the meantime.
         if self.stop.is_cancelled() {
             outbox.close();
         }
@@ -295,7 +294,7 @@ struct RoleClaim {
     role: Option<serde_json::Value>,
 }
 
-/// The role that a client claims in its CONNECT, where it claims one.
+/// The role that a client claims in its CONNECT.
 fn role_of(auth: &str) -> Result<Option<Role>, String> {
     if auth.is_empty() {
         return Ok(None);
@@ -306,7 +305,7 @@ fn role_of(auth: &str) -> Result<Option<Role>, String> {
     let claim: RoleClaim = serde_json::from_str(auth).map_err(|_| "auth is not a JSON object".to_owned())?;
     match claim.role {
         None | Some(serde_json::Value::Null) => Ok(None),
-        // As text only: serde would also take {"agent": null} for a variant.
+        // Only a string: serde would also accept {"agent": null} as a variant.
         Some(serde_json::Value::String(role)) => {
             serde_json::from_value(role.into()).map(Some).map_err(|_| UNKNOWN_ROLE.into())
         }

@@ -1,4 +1,4 @@
-//! The way out to one member: what must not be lost ends the connection rather than being lost.
+//! The outbox of one member. Where a packet that must not be lost finds no room, the hub ends the connection.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::EngineSocket;
 
-/// Sends to one member.
+/// Queues packets for one member.
 #[derive(Clone)]
 pub(crate) struct Outbox(Arc<EngineSocket>);
 
@@ -18,30 +18,30 @@ impl Outbox {
         Self(socket.clone())
     }
 
-    /// Queues a packet unless the member reads too slowly; a connection that is gone takes everything in silence.
+    /// Queues a packet unless the member reads too slowly. A closed connection drops it.
     pub(crate) fn try_send(&self, packet: OutgoingMessage) -> Result<(), QueueFull> {
         self.count(&packet);
         self.0.try_send(packet)
     }
 
-    /// Queues a packet that must not be lost: without room, the member is disconnected, so that it knows.
+    /// Queues a packet that must not be lost: without room, the member is disconnected.
     pub(crate) fn send(&self, packet: OutgoingMessage) {
         self.count(&packet);
         self.0.send(packet);
     }
 
-    /// Queues an answer; whoever gave it is read on when the member has taken it in.
+    /// Queues an answer. The hub reads on from the Computer that gave it when this queue is short again.
     pub(crate) fn answer(&self, packet: OutgoingMessage) {
         self.count(&packet);
         self.0.send_and_wait(packet);
     }
 
-    /// How many bytes wait for the member.
+    /// The number of bytes that wait for the member.
     pub(crate) fn waiting(&self) -> usize {
         self.0.waiting()
     }
 
-    /// Ends the connection for good: a client that is told so does not come back by itself.
+    /// Ends the connection with a DISCONNECT, after which a client does not reconnect by itself.
     pub(crate) fn dismiss(&self) {
         self.send(super::encode(PacketKind::Disconnect, NAMESPACE, ""));
         self.close();

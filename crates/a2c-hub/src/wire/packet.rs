@@ -1,10 +1,10 @@
-//! A Socket.IO packet as it came in, complete.
+//! A complete Socket.IO packet from a client.
 
 use a2c_engineio::Text;
 use a2c_socketio_frame::Frame;
 use bytes::Bytes;
 
-/// A packet and what it carries. Parts of it are passed on as slices of the text it came as.
+/// A packet and its attachments. The hub passes parts of it on as slices of the received text.
 pub(crate) struct ReceivedPacket<'a> {
     pub(crate) text: &'a Text,
     pub(crate) frame: Frame<'a>,
@@ -12,7 +12,7 @@ pub(crate) struct ReceivedPacket<'a> {
 }
 
 impl ReceivedPacket<'_> {
-    /// How large it is, attachments included.
+    /// Its size in bytes, attachments included.
     pub(crate) fn size(&self) -> usize {
         self.frame.body.len() + self.attachments.iter().map(Bytes::len).sum::<usize>()
     }

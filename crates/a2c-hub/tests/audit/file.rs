@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2c_hub::audit::{AuditConfig, AuditLog, Hash, OpenError};
+use a2c_hub::audit::{AuditConfig, AuditLog, AuditOpenError, Hash};
 
 use crate::{Place, gist, joined, parsed};
 
@@ -97,7 +97,7 @@ fn two_hubs_do_not_share_a_file() {
     let place = Place::new();
     let first = place.open();
     let second = AuditLog::open(&AuditConfig::at(place.path())).unwrap_err();
-    assert!(matches!(&second, OpenError::InUse { path } if *path == place.path()), "{second}");
+    assert!(matches!(&second, AuditOpenError::InUse { path } if *path == place.path()), "{second}");
     first.close();
     place.add(&["free again"]);
 }
@@ -122,7 +122,7 @@ fn somebody_elses_file_is_not_touched() {
         let place = Place::new();
         std::fs::write(place.path(), content).unwrap();
         let error = AuditLog::open(&AuditConfig::at(place.path())).unwrap_err();
-        assert!(matches!(error, OpenError::NotALog { .. }), "{content:?}: {error}");
+        assert!(matches!(error, AuditOpenError::NotALog { .. }), "{content:?}: {error}");
         assert!(error.to_string().contains("a2c audit verify"));
         assert_eq!(place.text(), content);
     }
@@ -132,8 +132,8 @@ fn somebody_elses_file_is_not_touched() {
 fn what_is_no_file_is_refused() {
     let place = Place::new();
     let error = AuditLog::open(&AuditConfig::at(place.dir.path())).unwrap_err();
-    assert!(matches!(error, OpenError::NotAFile { .. }), "{error}");
+    assert!(matches!(error, AuditOpenError::NotAFile { .. }), "{error}");
     let error = AuditLog::open(&AuditConfig::at(place.beside("no/such/place"))).unwrap_err();
-    assert!(matches!(error, OpenError::File { .. }), "{error}");
+    assert!(matches!(error, AuditOpenError::File { .. }), "{error}");
     assert!(std::error::Error::source(&error).is_some());
 }

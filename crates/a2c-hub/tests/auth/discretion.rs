@@ -10,7 +10,7 @@ use crate::mint::{NOW, SECRET, hs256, hs256_with, jwt, shown};
 fn written(authenticate: &dyn Authenticate, credential: &str) -> String {
     match shown(authenticate, credential) {
         Ok(grant) => format!("{grant:?} {}", grant.subject()),
-        Err(refused) => format!("{refused} {refused:?} {}", refused.word()),
+        Err(refused) => format!("{refused} {refused:?}"),
     }
 }
 

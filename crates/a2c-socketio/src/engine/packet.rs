@@ -15,7 +15,7 @@ pub(crate) enum EngineFrame {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EnginePacket<'a> {
     /// The handshake, as JSON text.
-    OpenHandshake(&'a str),
+    Open(&'a str),
     Close,
     Ping(&'a str),
     Pong(&'a str),

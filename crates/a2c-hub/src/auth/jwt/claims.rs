@@ -1,4 +1,4 @@
-//! What a token says, and whether it holds.
+//! The claims of a token, and the checks on them.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::auth::{AuthRefusal, Grant};
 
-/// What the hub asks of a token besides its signature.
+/// What the hub requires of a token besides its signature.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ExpectedClaims {
     pub(super) issuer: Option<String>,
@@ -16,7 +16,7 @@ pub(super) struct ExpectedClaims {
     pub(super) no_expiry_allowed: bool,
 }
 
-/// The claims that mean something to the hub. One that is `null` is an error: it may have been meant as a limit.
+/// The claims that the hub reads. A claim that is `null` is an error, since it may have been meant as a limit.
 #[derive(Deserialize)]
 pub(super) struct Claims {
     sub: Option<String>,
@@ -37,8 +37,8 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// What a token with these claims permits at a moment.
-    pub(super) fn grant(self, expected: &ExpectedClaims, now: SystemTime) -> Result<Grant, AuthRefusal> {
+    /// Checks the claims at a moment, and makes a grant of them.
+    pub(super) fn into_grant(self, expected: &ExpectedClaims, now: SystemTime) -> Result<Grant, AuthRefusal> {
         self.is_for_us(expected)?;
         let end = self.end(expected, now)?;
         let mut grant = Grant::new(self.sub.as_deref().unwrap_or_default());
@@ -71,9 +71,9 @@ impl Claims {
         }
     }
 
-    /// When the token ends, if it ends, and not before it has begun.
+    /// Checks the validity period and returns its end, if it has one.
     fn end(&self, expected: &ExpectedClaims, now: SystemTime) -> Result<Option<SystemTime>, AuthRefusal> {
-        // With a leeway beyond what the clock can show, no moment is too early or too late.
+        // With a leeway beyond the range of the clock, no moment is too early or too late.
         let later = |moment: SystemTime| moment.checked_add(expected.leeway);
         if let Some(NumericDate(begin)) = self.nbf
             && later(now).is_some_and(|now| now < begin)
@@ -90,17 +90,17 @@ impl Claims {
     }
 }
 
-/// A role as the wire writes it; one that we do not know permits nothing.
+/// The role of this name; an unknown name permits nothing.
 fn role_named(word: &str) -> Option<Role> {
     [Role::Agent, Role::Computer].into_iter().find(|role| role.as_str() == word)
 }
 
-/// A claim that is there has a value.
+/// Refuses a claim that is present and `null`.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// One text or a list of them.
+/// A string or a list of strings.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StringOrList {
@@ -124,7 +124,7 @@ impl StringOrList {
     }
 }
 
-/// Seconds since 1970, whole or not.
+/// Seconds since 1970, with or without a fraction.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(try_from = "f64")]
 struct NumericDate(SystemTime);

@@ -1,4 +1,4 @@
-//! Keys that tell whether a token is one of ours. A key is for one algorithm, whatever a token says about itself.
+//! Keys that verify tokens. A key is for one algorithm, whatever the header of a token says.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use webpki::{Error, RawPublicKeyEntity};
 /// The shortest secret: as long as the output of the hash, as RFC 7518 demands.
 const MIN_SECRET: usize = 32;
 
-/// No RSA key of 2048 bits fits into so few bytes. A longer one of fewer bits verifies nothing.
+/// The shortest encoding of an RSA key of 2048 bits. A longer encoding of a shorter key verifies nothing.
 const MIN_RSA: usize = 2048 / 8;
 
 /// A key that verifies tokens.
@@ -25,7 +25,7 @@ enum KeyMaterial {
 }
 
 impl JwtKey {
-    /// A secret that the hub shares with the issuer, for HS256.
+    /// The secret that the hub shares with the issuer, for HS256.
     ///
     /// # Errors
     /// When the secret is shorter than 32 bytes, or a key in PEM: a public key is no secret.
@@ -60,7 +60,7 @@ impl JwtKey {
             .map(|key| Self(KeyMaterial::Public(key)))
     }
 
-    /// The one algorithm that the key is for.
+    /// The algorithm of the key.
     pub(super) fn algorithm(&self) -> Algorithm {
         match &self.0 {
             KeyMaterial::Secret(_) => Algorithm::HS256,
@@ -68,7 +68,7 @@ impl JwtKey {
         }
     }
 
-    /// Whether a signature of a message was made with this key, or with the private key that belongs to it.
+    /// Whether this key verifies the signature of a message.
     pub(super) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
         match &self.0 {
             KeyMaterial::Secret(secret) => hmac::verify(secret, message, signature).is_ok(),
@@ -91,7 +91,7 @@ struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads a key, which has to be one that this algorithm can be used with.
+    /// Reads a public key of the kind that the algorithm needs.
     fn read(
         pem: &str,
         expected: &'static str,
@@ -103,7 +103,7 @@ impl PublicKey {
         }
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem.as_bytes());
         let key = Self { algorithm, verifier, der: der.map_err(|_| UnusableJwtKey::NotPem { expected })? };
-        // An empty signature is never right, but with a key of the right kind that is all there is to say against it.
+        // An empty signature is never valid; a key of the right kind reports that and no other error.
         match key.verify(b"", b"") {
             Err(Error::InvalidSignatureForPublicKey) => Ok(key),
             _ => Err(UnusableJwtKey::OtherKey { expected }),
@@ -115,40 +115,40 @@ impl PublicKey {
     }
 }
 
-/// Why something cannot be the key that tokens are verified with.
+/// Why a text cannot be a key that verifies tokens.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnusableJwtKey {
-    /// A secret that can be guessed.
+    /// The secret is short enough to be guessed.
     #[error(
         "the secret for HS256 is {length} bytes long: take at least {MIN_SECRET} random ones (openssl rand -hex 32)"
     )]
     ShortSecret {
-        /// How long it is.
+        /// Its length in bytes.
         length: usize,
     },
-    /// A key of the other algorithms as a secret: whoever knows the public key could sign.
+    /// The secret is a key of another algorithm: a client that knows the public key could sign tokens with it.
     #[error("the secret for HS256 is a key in PEM: use it with the algorithm it was made for, RS256 or EdDSA")]
     PemAsSecret,
-    /// Nothing that could be read.
+    /// The text is no public key in PEM.
     #[error("not a public key in PEM: expected {expected} key that starts with -----BEGIN PUBLIC KEY-----")]
     NotPem {
         /// Which kind of key.
         expected: &'static str,
     },
-    /// The key that signs, which the hub has no business to know.
+    /// The text is a private key, which the hub must not have.
     #[error("this is a private key: give the hub {expected} public key only (openssl pkey -in FILE -pubout)")]
     Private {
         /// Which kind of key.
         expected: &'static str,
     },
-    /// A public key of another kind.
+    /// The public key is of another kind.
     #[error("this public key is of another kind: expected {expected} key")]
     OtherKey {
         /// Which kind of key.
         expected: &'static str,
     },
-    /// An RSA key that can be broken.
+    /// The RSA key is too short to be safe.
     #[error("the RSA key is too short: take one of at least 2048 bits")]
     ShortRsa,
 }

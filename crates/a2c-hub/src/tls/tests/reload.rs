@@ -90,7 +90,7 @@ fn looking_at_the_files_tells_a_change_once() {
     let files = TlsFixture::new(&first, None);
     files.age();
     let tls = ServerTls::load(&files.config).unwrap();
-    let look = || logged(|| tls.shared.look());
+    let look = || logged(|| tls.shared.reload_if_changed());
     assert_eq!(look(), "");
 
     write(&files.config.certificate, &second.certificate);
