@@ -1,4 +1,4 @@
-//! What waits to be written to a websocket: small pieces gathered, large ones kept as they are.
+//! The bytes that wait to be written to a websocket: small pieces are joined, large ones kept as they are.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -10,16 +10,16 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use crate::message_assembler::header;
 use crate::packet::{LARGE, OutgoingMessage, QueuedPacket};
 
-/// How many pieces one write takes.
+/// The number of pieces in one write.
 const SLICES: usize = 16;
 
-/// Frames that wait, as bytes.
+/// Encoded frames that wait to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     pieces: VecDeque<Bytes>,
-    /// The last piece, still growing.
+    /// The last piece, to which small data is added.
     tail: Vec<u8>,
-    /// How much of the tail is written already, while it is the only piece.
+    /// The written part of the tail, while the tail is the only piece.
     written: usize,
     bytes: usize,
 }
@@ -62,7 +62,7 @@ impl Backlog {
         self.copy(payload);
     }
 
-    /// Queues the goodbye of a websocket.
+    /// Queues the close frame of a websocket.
     pub(crate) fn push_close(&mut self, code: u16) {
         self.push_frame(OpCode::Control(Control::Close), &code.to_be_bytes());
     }
@@ -95,7 +95,7 @@ impl Backlog {
         }
     }
 
-    /// Hands the next pieces to `write`, and forgets as much as it took.
+    /// Passes the next pieces to `write`, and removes as much as it took.
     pub(crate) fn write_with<R>(&mut self, write: impl FnOnce(&[IoSlice<'_>]) -> (R, usize)) -> R {
         let mut slices = [IoSlice::new(&[]); SLICES];
         let mut count = 0;
@@ -125,7 +125,7 @@ impl Backlog {
         if self.written == self.tail.len() {
             self.written = 0;
             self.tail.clear();
-            // A connection that is idle holds nothing.
+            // An idle connection holds no memory.
             self.tail.shrink_to(0);
             self.pieces.shrink_to(0);
         }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is queued comes out once, in order, however much each write takes, also when more is queued in between.
+        /// All queued bytes come out once and in order, for writes of any size, also when more is queued in between.
         #[test]
         fn nothing_is_lost_or_doubled(sizes in proptest::collection::vec(0usize..40_000, 0..20), step in 1usize..20_000) {
             let message = |size: usize| QueuedPacket::Message(OutgoingMessage { head: "2".into(), body: vec![b'x'; size].into(), attachments: vec![] });

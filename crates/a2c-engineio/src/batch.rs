@@ -1,29 +1,28 @@
-//! Writes that wait for the end of what is being read.
+//! Batches of writes: one write per socket for all messages of one read.
 //!
-//! While the messages of one read are handled, whatever they cause to be sent is queued; afterwards each socket that got
-//! something is written to once, by the task that read. That saves a wake-up of the receiving task per message, and many
-//! answers to one client become one write. Outside of a batch a socket is flushed by its own task: always right, only
-//! slower.
+//! While a task handles the messages of one read, all messages that they cause are queued; afterwards the same task writes
+//! each queue once. That saves a wake-up of the receiving task per message, and many answers to one client become one
+//! write. Outside of a batch the task of each socket writes its queue, which is slower.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// Beyond this many, the tasks of the sockets do it themselves, on all cores.
+/// With more sockets than this, the tasks of the sockets write themselves, on all cores.
 const MANY: usize = 64;
 
-/// Something that was queued to.
+/// A socket with a queue to write.
 pub(crate) trait Flush: Send + Sync {
     /// Writes what can be written without waiting.
     fn flush(&self);
-    /// Has the socket's own task do it.
+    /// Wakes the task of the socket to write.
     fn wake(&self);
-    /// Whether little waits; otherwise `waker` is woken when that changes.
+    /// Whether the queue is short; otherwise `waker` is woken when it becomes short.
     fn is_short(&self, waker: &Waker) -> bool;
 }
 
-/// Sockets that do not take in what they are sent, and are waited for.
+/// Sockets with a long queue, for which the sender has to wait.
 pub(crate) type SlowReceivers = Vec<Arc<dyn Flush>>;
 
 #[derive(Default)]
@@ -36,21 +35,21 @@ thread_local! {
     static BATCH: RefCell<Option<Batch>> = const { RefCell::new(None) };
 }
 
-/// Runs `handle`, then flushes what it queued. Returns whom the sender has to wait for.
+/// Runs `handle`, then writes what it queued. Returns the sockets that the sender has to wait for.
 pub(crate) fn run<R>(handle: impl FnOnce() -> R) -> (R, SlowReceivers) {
     let open = OpenBatch { outer: BATCH.replace(Some(Batch::default())) };
     let outcome = handle();
     (outcome, open.end())
 }
 
-/// Flushes what was queued so far, and goes on.
+/// Writes what was queued so far; the batch continues.
 pub(crate) fn flush() {
     let touched = BATCH.with_borrow_mut(|batch| batch.as_mut().map(|batch| std::mem::take(&mut batch.touched)));
     touched.into_iter().flatten().for_each(|socket| socket.flush());
 }
 
-/// A batch that is being filled. Also a handler that panics leaves the thread as it was, and what it queued is written:
-/// otherwise those sockets would count as seen to, and nobody would see to them.
+/// A batch that is being filled. Dropping it writes the queues, also when the handler panics: otherwise the sockets would
+/// stay marked as part of a batch and would never be written.
 struct OpenBatch {
     outer: Option<Batch>,
 }
@@ -74,7 +73,7 @@ impl Drop for OpenBatch {
     }
 }
 
-/// Notes a socket for the end of the batch; without a batch, its own task is woken.
+/// Adds a socket to the batch; without a batch, wakes its task.
 pub(crate) fn touch(socket: Arc<dyn Flush>) {
     let left = BATCH.with_borrow_mut(|batch| match batch {
         Some(batch) => {
@@ -88,7 +87,7 @@ pub(crate) fn touch(socket: Arc<dyn Flush>) {
     }
 }
 
-/// Notes that whoever is being handled should wait for a socket.
+/// Makes the sender of the present message wait for a socket.
 pub(crate) fn wait_for(socket: Arc<dyn Flush>) {
     BATCH.with_borrow_mut(|batch| {
         if let Some(batch) = batch {

@@ -1,11 +1,11 @@
-//! What strangers can feed, for the fuzzer: everything between the bytes of a connection and the handler.
+//! Entry points for the fuzzer: every parser between the bytes of a connection and the handler.
 
 use bytes::{BufMut as _, Bytes};
 
 use crate::message_assembler::{Message, MessageAssembler, Violation};
 use crate::packet::{self, ClientPacket, ClientPacketError};
 
-/// Reads frames that come in pieces of `step` bytes; says what came of it, which must not depend on the pieces.
+/// Reads frames in pieces of `step` bytes; the result must not depend on the size of the pieces.
 pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
     let whole = messages(bytes, bytes.len(), max_message);
     let pieces = messages(bytes, step, max_message);
@@ -17,7 +17,7 @@ pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
             let _ = packet::parse(&text);
         }
     }
-    // What was read together with the handshake comes first.
+    // Bytes that were read together with the handshake come first.
     let mut assembler = MessageAssembler::with(&bytes[..step.min(bytes.len())]);
     while let Ok(Some(_)) = assembler.next(max_message) {}
 }
@@ -41,7 +41,7 @@ fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Opt
     (messages, None)
 }
 
-/// Takes a polling payload apart: as many packets as there are separators, each of them no longer than it came.
+/// Decodes a polling payload: as many packets as separators allow, none longer than its text.
 pub fn payload(bytes: &[u8]) {
     let payload = Bytes::copy_from_slice(bytes);
     let packets: Vec<Result<ClientPacket, ClientPacketError>> = packet::decode_payload(&payload).collect();

@@ -1,21 +1,21 @@
-//! When a client is asked whether it is there, and when it is taken for gone. Pure: time comes from outside.
+//! The heartbeat: when a client gets a ping, and when it counts as dead. Pure: the caller passes the time.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How much a client has to move between a ping and its deadline, where it moves bytes instead of answering: it cannot
-/// answer in the middle of a large message, nor read a ping behind one. A pong or a complete message counts as much.
+/// The bytes that a client has to send or take between a ping and its deadline where it does not answer: it cannot answer
+/// in the middle of a large message, nor read a ping behind one. A pong or a complete message counts as much.
 pub(crate) const SIGN_OF_LIFE: u64 = 16 << 10;
 
-/// What is due.
+/// What the caller has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeartbeatAction {
     /// Send a ping.
     Ping,
-    /// It answered, or may still do so; nothing to do until the next beat.
+    /// The client answered, or may still answer: nothing until the next beat.
     Alive,
-    /// It did not.
+    /// The client did not answer: end the session.
     Dead,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Heartbeat {
     asked: Option<PendingPing>,
 }
 
-/// A question that was put.
+/// A ping without an answer.
 #[derive(Debug, Clone, Copy)]
 struct PendingPing {
     at: Instant,
-    /// How much life there was at that time.
+    /// The count of signs of life at that time.
     life: u64,
 }
 
@@ -41,20 +41,20 @@ impl Heartbeat {
         Self { interval, timeout, next: now + interval, asked: None }
     }
 
-    /// Asks for the first time then.
+    /// Sets the time of the next ping.
     pub(crate) fn ask_at(&mut self, when: Instant) {
         self.next = when;
     }
 
-    /// When [`Self::beat`] wants to be called.
+    /// When to call [`Self::beat`].
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Decides; `life` grows with every sign of life.
+    /// Decides what to do; `life` grows with every sign of life.
     ///
-    /// Who answers is asked again an interval after the last question, so that one that is gone is noticed within interval
-    /// and timeout, whichever of them is longer.
+    /// A client that answers gets the next ping one interval after the last, so that a dead client is detected within
+    /// interval and timeout, whichever of them is longer.
     pub(crate) fn beat(&mut self, now: Instant, life: u64) -> HeartbeatAction {
         let Some(question) = self.asked else { return self.ask(now, life) };
         let again = question.at + self.interval;
@@ -101,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_gone_is_noticed_within_interval_and_timeout() {
+    fn a_dead_client_is_detected_within_interval_and_timeout() {
         for (interval, timeout) in [(5, 5), (5, 20), (25, 20), (1, 60), (60, 1)] {
             let start = Instant::now();
             let mut heart = Heartbeat::new(start, interval * SECOND, timeout * SECOND);
-            // It answers for a while, each time at once, and then no more.
+            // The client answers for a while, each time at once, and then no more.
             let (mut life, mut last_sign) = (0, start);
             let dead = loop {
                 let now = heart.next();

@@ -1,12 +1,12 @@
-//! An Engine.IO 4 server that writes directly and holds little.
+//! An Engine.IO 4 server with few system calls and little memory per connection.
 //!
-//! A session begins as HTTP long-polling or as a websocket, may move from the former to the latter, is asked for signs of
-//! life, and carries text and binary messages both ways. How a message flows: the task of a connection reads as much as
-//! there is, hands each message to the [`Handler`], which queues to other [`Socket`]s, and then writes those queues out
-//! itself (see `batch`). Per idle websocket there is one task, one timer and no buffer.
+//! A session begins as HTTP long-polling or as a websocket, may move from polling to the websocket, is kept alive by
+//! pings, and carries text and binary messages both ways. How a message flows: the task of a connection reads all
+//! available bytes, passes each message to the [`Handler`], which queues messages to other [`Socket`]s, and then writes
+//! those queues itself (see `batch`). An idle websocket has one task, one timer and no buffer.
 //!
-//! What it is not: it knows nothing of Socket.IO or of anything above, speaks neither Engine.IO 3 nor JSONP, and does not
-//! listen: it is given requests by an HTTP server, whose connections should be [`Stream`]s.
+//! This crate knows nothing of Socket.IO or of any protocol above. It speaks neither Engine.IO 3 nor JSONP, and it does
+//! not listen: an HTTP server passes it requests, whose connections should be [`Stream`]s.
 
 mod backlog;
 mod batch;
@@ -49,43 +49,43 @@ pub use stream::{Duplex, Stream};
 /// Text that is shared, not copied.
 pub use tungstenite::Utf8Bytes as Text;
 
-/// How the engine behaves.
+/// The configuration of an engine.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How often a client is asked whether it is there.
+    /// The interval between two pings.
     pub ping_interval: Duration,
-    /// How long it may take to say so.
+    /// How long a client may take to answer a ping.
     pub ping_timeout: Duration,
-    /// What clients are told not to exceed in one message.
+    /// The size of one message that the engine announces to clients.
     pub max_payload: usize,
-    /// The largest message that is read from a client that was not [admitted](Socket::admit).
+    /// The largest message that the engine reads from a client that was not [admitted](Socket::admit).
     pub unadmitted_max_message: usize,
-    /// How long such a client may stay.
+    /// How long a client may stay without being admitted.
     pub unadmitted_timeout: Duration,
-    /// How many bytes may wait for a client before its senders are made to wait or refused. For one that was not
+    /// The bytes that may wait for a client before its senders have to wait or are refused. For a client that was not
     /// admitted, no more than `unadmitted_max_message`.
     pub max_backlog: usize,
-    /// How many bytes of large messages may be held over all sessions, on their way in and again on their way out, before
-    /// each of them gets less.
+    /// The bytes of large messages that all sessions together may hold, once for messages that arrive and once for
+    /// messages that leave. Beyond them each session gets less.
     pub max_memory: usize,
 }
 
-/// What is done with sessions and messages. Methods are called on the task of a connection and must not block.
+/// Handles sessions and messages. The engine calls the methods on the task of a connection, so they must not block.
 pub trait Handler: Send + Sync + 'static {
-    /// What is kept with each session.
+    /// The data of the handler in each session.
     type Data: Send + Sync + 'static;
 
     /// A session begins.
     fn opened(&self, request: &Parts) -> Self::Data;
 
-    /// A text came.
+    /// A text message arrived.
     fn text(&self, socket: &Arc<Socket<Self::Data>>, text: Text);
 
-    /// A binary message came.
+    /// A binary message arrived.
     fn binary(&self, socket: &Arc<Socket<Self::Data>>, data: Bytes);
 
-    /// The session is over; called once. Nothing is begun after it, but what a polling client posted before may still be
-    /// being handled on another task.
+    /// The session ended; called once. No further message is begun after it, but another task may still be handling what a
+    /// polling client posted before.
     fn closed(&self, socket: &Arc<Socket<Self::Data>>, reason: CloseReason);
 }
 
@@ -93,23 +93,23 @@ pub trait Handler: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// The client said goodbye.
+    /// The client closed the session.
     Left,
-    /// The connection broke or ended without a word.
+    /// The connection failed or ended without a close packet.
     Broken,
-    /// The client gave no sign of life.
+    /// The client did not answer a ping.
     Silent,
     /// The client was not admitted in time.
     NotAdmitted,
     /// The client broke the protocol.
     Protocol,
-    /// The client did far more than it may.
+    /// The client exceeded its limits by far.
     Excessive,
-    /// A message was larger than is read.
+    /// The client sent a message over the limit.
     TooLarge,
-    /// Too much waited for the client.
+    /// The client read too slowly.
     Slow,
-    /// Somebody on this side wanted it to end.
+    /// This side ended the session.
     Dismissed,
 }
 
@@ -129,18 +129,18 @@ impl std::fmt::Display for CloseReason {
     }
 }
 
-/// Too much waits for the client already.
+/// The send queue of the client is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too much waits for this client already")]
 pub struct QueueFull;
 
-/// The server: all sessions and what is done with them.
+/// The server: all sessions and their handler.
 pub struct Engine<H: Handler> {
     handler: H,
     config: Config,
-    /// What is read and not complete.
+    /// The memory of messages that are being read.
     inbound: Arc<MemoryPool>,
-    /// What waits to be written.
+    /// The memory of messages that wait to be written.
     outbound: Arc<MemoryPool>,
     sessions: Mutex<HashMap<Uuid, Arc<Socket<H::Data>>>>,
     tasks: TaskTracker,
@@ -155,12 +155,12 @@ impl<H: Handler> Engine<H> {
         Arc::new(Self { handler, config, inbound, outbound, sessions, tasks, is_closed })
     }
 
-    /// What is done with sessions and messages.
+    /// The handler.
     pub fn handler(&self) -> &H {
         &self.handler
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub fn sessions(&self) -> usize {
         self.lock().len()
     }
@@ -194,14 +194,14 @@ impl<H: Handler> Engine<H> {
         }
     }
 
-    /// Ends all sessions and takes no new ones; returns when every goodbye is said.
+    /// Ends all sessions, refuses new ones, and returns when all connections are closed.
     pub async fn close(&self) {
         self.close_all();
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Waits until everything that was queued is written.
+    /// Waits until all queued messages are written.
     pub async fn drained(&self) {
         let all: Vec<_> = self.lock().values().cloned().collect();
         for socket in all {
@@ -233,14 +233,14 @@ impl<H: Handler> Engine<H> {
     fn begin(&self, socket: Socket<H::Data>) -> Arc<Socket<H::Data>> {
         let socket = Arc::new(socket);
         self.lock().insert(socket.id, socket.clone());
-        // One that slipped in while all the others were told to go.
+        // The session may have begun while all others were closed.
         if self.is_closed.load(Ordering::Relaxed) {
             socket.close(CloseReason::Dismissed);
         }
         socket
     }
 
-    /// Ends a session. Whoever removes it from the list tells the handler, which is therefore told once.
+    /// Ends a session. The task that removes it from the list calls the handler, which is therefore called once.
     fn finish(&self, socket: &Arc<Socket<H::Data>>, reason: CloseReason) {
         socket.close(reason);
         if self.lock().remove(&socket.id).is_some() {
@@ -249,7 +249,7 @@ impl<H: Handler> Engine<H> {
         }
     }
 
-    /// What a client is told at the beginning.
+    /// The handshake packet.
     fn open_packet(&self, socket: &Socket<H::Data>, upgrades: &[&str]) -> String {
         let open = serde_json::json!({
             "sid": socket.id.simple().to_string(),

@@ -1,19 +1,19 @@
-//! Memory that all sessions share: when much of it is in use, each of them gets less.
+//! A bound on the memory of all sessions together: when much of it is in use, each session gets less.
 //!
-//! Sizes are bounded per session; this bounds what many of them can hold together. A session may always hold a little, so
-//! that small messages pass while large ones wait.
+//! Other limits bound the size per session. A session may always hold a little, so that small messages pass while large
+//! ones wait.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
-/// What a session may hold without being counted.
+/// The bytes that a session may hold without being counted.
 const FREE: usize = 256 << 10;
 
-/// By how much limits shrink while memory is short.
+/// The factor by which limits shrink while memory is short.
 const SHRINK: usize = 16;
 
-/// What is in use altogether.
+/// The memory in use by all sessions.
 #[derive(Debug)]
 pub(crate) struct MemoryPool {
     limit: usize,
@@ -30,12 +30,12 @@ impl MemoryPool {
         self.used.load(Ordering::Relaxed) > self.limit
     }
 
-    /// A limit of a session, as it is at the moment.
+    /// A limit of a session, reduced while memory is short.
     pub(crate) fn shrunk(&self, limit: usize) -> usize {
         if self.is_short() { limit / SHRINK } else { limit }
     }
 
-    /// Takes `more` for somebody who holds `mine`, where it fits or nobody else holds anything.
+    /// Takes `more` for a session that holds `mine`, where it fits or where no other session holds anything.
     fn take(&self, mine: usize, more: usize) -> bool {
         let fits = |used: usize| {
             let after = used.saturating_add(more);
@@ -64,7 +64,7 @@ impl MemoryPool {
     }
 }
 
-/// What one session holds of it. Changed by one task at a time.
+/// The part of the pool that one session holds. One task at a time changes it.
 #[derive(Debug)]
 pub(crate) struct PoolShare {
     pool: Arc<MemoryPool>,
@@ -80,7 +80,7 @@ impl PoolShare {
         &self.pool
     }
 
-    /// Says how much is held now.
+    /// Sets how much the session holds.
     pub(crate) fn set(&self, bytes: usize) {
         let after = bytes.saturating_sub(FREE);
         let before = self.counted.swap(after, Ordering::Relaxed);
@@ -89,8 +89,9 @@ impl PoolShare {
         }
     }
 
-    /// Takes what a message will need as a whole before it is read, so that whoever has begun can always finish. Says no
-    /// while others hold too much, and has `waker` woken when that changes. Somebody who is alone gets everything.
+    /// Takes the memory of a whole message before the message is read, so that a session that has begun can finish.
+    /// Returns false while other sessions hold too much, and has `waker` woken when that changes. A session that is alone
+    /// gets everything.
     pub(crate) fn reserve(&self, bytes: usize, waker: &Waker) -> bool {
         let mine = self.counted.load(Ordering::Relaxed);
         let more = bytes.saturating_sub(FREE).saturating_sub(mine);
@@ -99,7 +100,7 @@ impl PoolShare {
             return true;
         }
         self.pool.wait(waker);
-        // Tried again, because it may have changed before the waker was there to be woken.
+        // Tried again, because memory may have been released before the waker was registered.
         let is_taken = self.pool.take(mine, more);
         if is_taken {
             self.counted.fetch_add(more, Ordering::Relaxed);
@@ -107,7 +108,7 @@ impl PoolShare {
         is_taken
     }
 
-    /// Whether nothing is held that others could wait for.
+    /// Whether the session holds nothing that others could wait for.
     pub(crate) fn is_empty(&self) -> bool {
         self.counted.load(Ordering::Relaxed) == 0
     }
@@ -135,16 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_wait_until_there_is_room_for_all_of_them_and_small_ones_for_nobody() {
+    fn large_messages_wait_for_room_and_small_ones_never_wait() {
         let pool = MemoryPool::new(10 << 20);
         let woken = Arc::new(WakeCount::default());
         let waker = Waker::from(woken.clone());
         let [a, b, small] = [(); 3].map(|()| PoolShare::of(&pool));
         assert!(a.reserve(8 << 20, &waker));
-        assert!(!b.reserve(4 << 20, &waker), "it could not finish");
-        assert!(b.is_empty(), "and holds nothing while it waits");
+        assert!(!b.reserve(4 << 20, &waker), "the whole message must fit");
+        assert!(b.is_empty(), "a session holds nothing while it waits");
         assert!(small.reserve(FREE, &waker));
-        assert!(a.reserve(8 << 20, &waker), "whoever has begun goes on");
+        assert!(a.reserve(8 << 20, &waker), "a session that has begun goes on");
         assert_eq!(woken.0.load(Ordering::Relaxed), 0);
         a.set(0);
         assert_eq!(woken.0.load(Ordering::Relaxed), 1, "the same waker is kept once");
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_large_for_the_pool_passes_alone() {
+    fn a_message_larger_than_the_pool_passes_alone() {
         let pool = MemoryPool::new(1 << 20);
         let [a, b] = [(); 2].map(|()| PoolShare::of(&pool));
         assert!(a.reserve(64 << 20, Waker::noop()));

@@ -1,7 +1,7 @@
-//! Websocket frames of a client, put together to messages. Pure: bytes in, messages out.
+//! Assembles the websocket frames of a client to messages. Pure: bytes in, messages out.
 //!
-//! Headers are read by `tungstenite`; what is here is what it does not offer without a buffer of its own per connection:
-//! between messages nothing is held, and a message is a slice of the bytes as they were read.
+//! `tungstenite` reads the headers. This module adds what it offers only with a buffer per connection: between messages
+//! no memory is held, and a message is a slice of the bytes that were read.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 /// The longest control frame.
 const MAX_CONTROL: u64 = 125;
 
-/// What a client says on a websocket.
+/// A message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message {
     /// Not checked for UTF-8 yet.
@@ -23,7 +23,7 @@ pub(crate) enum Message {
     Close,
 }
 
-/// What a client must not do, with the code a websocket is closed with.
+/// A violation of the protocol by a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Violation {
     #[error("a websocket frame that breaks the protocol")]
@@ -41,25 +41,25 @@ impl Violation {
     }
 }
 
-/// Frames on their way to be messages.
+/// Assembles frames to messages.
 #[derive(Debug, Default)]
 pub(crate) struct MessageAssembler {
-    /// Bytes as they came, not looked at yet.
+    /// Bytes that were read and not parsed.
     buffer: BytesMut,
-    /// The header of the frame whose payload has not come completely.
+    /// The header and length of the frame whose payload is incomplete.
     header: Option<(FrameHeader, usize)>,
-    /// The beginning of a message that comes in several frames.
+    /// The beginning of a message of several frames.
     begun: Option<(Data, BytesMut)>,
 }
 
 impl MessageAssembler {
-    /// Starts with bytes that were read by somebody else.
+    /// An assembler with bytes that were read before.
     pub(crate) fn with(bytes: &[u8]) -> Self {
         Self { buffer: bytes.into(), ..Self::default() }
     }
 
-    /// How many bytes the message that has begun will take. One that comes in several frames does not say, and may become
-    /// as large as any.
+    /// The size of the message that has begun. The size of a message of several frames is unknown, so that it counts as the
+    /// largest.
     pub(crate) fn wanted(&self, max_message: usize) -> usize {
         match (&self.begun, &self.header) {
             (None, None) => self.buffer.len(),
@@ -68,23 +68,23 @@ impl MessageAssembler {
         }
     }
 
-    /// Takes what was read.
+    /// Adds bytes that were read.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.buffer.is_empty() {
-            // A new one: the old one belongs to the messages that were cut from it.
+            // A new buffer: the messages share the old one.
             self.buffer = bytes.into();
         } else {
             self.buffer.extend_from_slice(bytes);
         }
     }
 
-    /// Where a large frame is read to directly: room for the rest of it, where that is more than `chunk`.
+    /// The buffer to read a large frame into directly, where more than `chunk` bytes of it are missing.
     pub(crate) fn large(&mut self, chunk: usize) -> Option<&mut BytesMut> {
         let missing = self.header.as_ref()?.1.checked_sub(self.buffer.len())?;
         if missing <= chunk {
             return None;
         }
-        // As the bytes come, not as they are announced: an announcement costs the client nothing.
+        // Grows with the bytes that arrived, not with the announced size, which costs a client nothing.
         if self.buffer.capacity() == self.buffer.len() {
             self.buffer.reserve(missing.min(self.buffer.len().max(chunk)));
         }
@@ -131,7 +131,7 @@ impl MessageAssembler {
         let Some((header, length)) = self.header.take() else { return Ok(None) };
         let mut payload = self.buffer.split_to(length);
         if self.buffer.is_empty() {
-            // Nothing is held between messages.
+            // No memory is held between messages.
             self.buffer = BytesMut::new();
         }
         unmask(&mut payload, header.mask.ok_or(Violation::Protocol)?);
@@ -172,7 +172,7 @@ fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     }
 }
 
-/// Writes the header of a server's frame.
+/// Writes the header of a frame to a client.
 pub(crate) fn header(opcode: OpCode, length: usize, out: &mut Vec<u8>) {
     let header = FrameHeader { opcode, ..FrameHeader::default() };
     header.format(length as u64, out).expect("a Vec takes everything");

@@ -1,4 +1,4 @@
-//! Engine.IO packets: what goes out, and how a polling payload is put together and taken apart. Pure.
+//! Engine.IO packets: outgoing messages, and the encoding and decoding of polling payloads. Pure.
 
 use std::collections::VecDeque;
 
@@ -7,35 +7,35 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use tungstenite::Utf8Bytes;
 
-/// Stands between the packets of a polling payload.
+/// The separator between packets of a polling payload.
 const SEPARATOR: char = '\x1e';
 
 /// The Python client refuses a polling payload with more packets than this.
 const MAX_PACKETS: usize = 16;
 
-/// From here on a piece is queued as it is. A smaller one is copied: it may be a slice of all that was read with it, and
-/// would keep that in memory for as long as it waits, many times what it is counted as.
+/// Pieces of at least this size are queued without a copy. A smaller piece is copied: it may be a slice of a large read
+/// and would keep all of it in memory while it waits.
 pub(crate) const LARGE: usize = 16 << 10;
 
-/// A text message in two parts, so that a large body is passed on without being copied, and binary messages that follow
-/// it with nothing in between.
+/// A text message in two parts, so that a large body is passed on without a copy, and the binary messages that follow it
+/// directly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutgoingMessage {
     /// The beginning of the text.
     pub head: String,
     /// The rest of the text, which is UTF-8.
     pub body: Bytes,
-    /// What follows as binary.
+    /// The binary messages that follow.
     pub attachments: Vec<Bytes>,
 }
 
 impl OutgoingMessage {
-    /// A text on its own.
+    /// A text without attachments.
     pub fn text(text: impl Into<Bytes>) -> Self {
         Self { body: text.into(), ..Self::default() }
     }
 
-    /// Takes small parts out of what they were read with.
+    /// Copies small parts, so that they do not keep the memory of a whole read.
     fn detach(&mut self) {
         for part in [&mut self.body].into_iter().chain(&mut self.attachments) {
             if part.len() < LARGE {
@@ -44,9 +44,9 @@ impl OutgoingMessage {
         }
     }
 
-    /// How much memory it takes while it waits.
+    /// The memory that the message takes while it waits.
     pub(crate) fn weight(&self) -> usize {
-        // What a queue holds beside the bytes counts too: a million empty messages are not for free.
+        // Includes the overhead of the queue, so that a million empty messages count.
         64 + self.head.len() + self.body.len() + self.attachments.iter().map(|a| 64 + a.len()).sum::<usize>()
     }
 }
@@ -55,14 +55,14 @@ impl OutgoingMessage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum QueuedPacket {
     Message(OutgoingMessage),
-    /// What is left of a message whose beginning is out already.
+    /// The attachments of a message whose beginning was sent.
     Attachments(VecDeque<Bytes>),
     Ping,
     Close,
 }
 
 impl QueuedPacket {
-    /// The same, to be kept for a while.
+    /// The packet without references to a large read.
     pub(crate) fn detached(mut self) -> Self {
         if let Self::Message(message) = &mut self {
             message.detach();
@@ -107,7 +107,7 @@ pub(crate) fn encode_payload(queue: &mut VecDeque<QueuedPacket>, max_bytes: usiz
     payload
 }
 
-/// Encodes a packet; returns the attachments for which there is no room.
+/// Encodes a packet; returns the attachments that did not fit.
 fn encode(payload: &mut Vec<u8>, packet: QueuedPacket, room: &mut usize) -> VecDeque<Bytes> {
     let mut begin = |payload: &mut Vec<u8>, kind| {
         if *room < MAX_PACKETS {
@@ -144,21 +144,21 @@ fn encode(payload: &mut Vec<u8>, packet: QueuedPacket, room: &mut usize) -> VecD
     attachments
 }
 
-/// What a client sends.
+/// A packet of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClientPacket {
     Text(Utf8Bytes),
     Binary(Bytes),
     Close,
-    /// A sign of life.
+    /// The answer to a ping.
     Pong,
-    /// `2probe`, the first word on a websocket that takes over from polling.
+    /// `2probe`, the first packet on a websocket that takes over from polling.
     Probe,
-    /// `5`, the last word of the handshake that takes over.
+    /// `5`, the last packet of that handshake.
     Upgrade,
 }
 
-/// What makes a text not a packet of a client.
+/// Why a text is no packet of a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ClientPacketError {
     #[error("an empty packet")]
@@ -171,7 +171,7 @@ pub(crate) enum ClientPacketError {
     Base64,
 }
 
-/// Reads one packet of text. The type comes off before the text is looked at, so that it is looked at once.
+/// Reads one packet of text. The text is checked for UTF-8 without its type, and only once.
 pub(crate) fn parse(packet: &Bytes) -> Result<ClientPacket, ClientPacketError> {
     match (packet.first().ok_or(ClientPacketError::Empty)?, &packet[1..]) {
         (b'4', _) => {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_does_not_keep_what_it_was_read_with() {
+    fn a_waiting_packet_does_not_keep_the_memory_of_its_read() {
         let read = Bytes::from(vec![b'x'; 64 << 10]);
         let message = OutgoingMessage {
             body: read.slice(..10),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_refused() {
+    fn invalid_packets_are_refused() {
         let check = |payload: &'static [u8], expected| {
             let payload = Bytes::from_static(payload);
             assert_eq!(decode_payload(&payload).last(), Some(Err(expected)), "{payload:?}");

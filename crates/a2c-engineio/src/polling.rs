@@ -1,4 +1,4 @@
-//! Sessions over HTTP long-polling: a GET waits for what there is to say, a POST brings what the client says.
+//! Sessions over HTTP long-polling: a GET waits for packets to the client, a POST brings packets of the client.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -19,7 +19,7 @@ use crate::response_body::ResponseBody;
 use crate::send_queue::PollOutcome;
 use crate::{CloseReason, Engine, Handler, Socket, batch};
 
-/// How long a client may take between two pieces of what it posts.
+/// How long a client may take between two pieces of a body.
 const NEXT_PIECE: Duration = Duration::from_secs(10);
 
 /// How long a poll waits while a websocket takes over.
@@ -35,7 +35,7 @@ pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Resp
     respond(StatusCode::OK, TEXT, engine.open_packet(&socket, &["websocket"]))
 }
 
-/// Keeps a session alive while it is polled: a poll is not always there to do it.
+/// Runs the heartbeat of a polling session, also while no poll waits.
 async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) {
     let begun = Instant::now();
     let leave_at = begun + engine.config.unadmitted_timeout;
@@ -73,7 +73,7 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
     }
 }
 
-/// Waits for something to say.
+/// Answers a poll when there are packets.
 pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<ResponseBody> {
     if socket.send_queue().begin_poll().is_err() {
         socket.close(CloseReason::Protocol);
@@ -96,7 +96,7 @@ pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::D
     }
 }
 
-/// A poll in progress; over also when the client goes away in the middle of it.
+/// A poll in progress; it also ends when the client disconnects.
 struct PollGuard<'a, D: Send + Sync + 'static>(&'a Socket<D>);
 
 impl<D: Send + Sync + 'static> Drop for PollGuard<'_, D> {
@@ -105,7 +105,7 @@ impl<D: Send + Sync + 'static> Drop for PollGuard<'_, D> {
     }
 }
 
-/// A post in progress; over also when the client goes away in the middle of it.
+/// A post in progress; it also ends when the client disconnects.
 struct PostGuard<'a, D: Send + Sync + 'static>(&'a Socket<D>);
 
 impl<D: Send + Sync + 'static> Drop for PostGuard<'_, D> {
@@ -115,7 +115,7 @@ impl<D: Send + Sync + 'static> Drop for PostGuard<'_, D> {
     }
 }
 
-/// Takes what the client says.
+/// Handles the packets that a client posts.
 pub(crate) async fn post<H, B>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>, body: B) -> Response<ResponseBody>
 where
     H: Handler,
@@ -142,7 +142,7 @@ where
     let (outcome, mut slow) = batch::run(|| take(engine, socket, &payload));
     if let Err(reason) = outcome {
         socket.close(reason);
-        // Saying goodbye is not a mistake.
+        // Closing the session is no error.
         return if reason == CloseReason::Left {
             respond(StatusCode::OK, TEXT, "ok")
         } else {
@@ -154,14 +154,14 @@ where
         if slow.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
     }));
     while timeout(engine.config.ping_timeout / 2, &mut taken_in).await.is_err() {
-        // It cannot answer a ping: it is we who keep it waiting.
+        // The client cannot answer a ping while the engine makes it wait.
         socket.heard();
     }
     drop(post);
     respond(StatusCode::OK, TEXT, "ok")
 }
 
-/// Reads a body as it comes, up to the limit, from a client that keeps sending.
+/// Reads a body up to the limit, as long as the client keeps sending.
 async fn read<D, B>(socket: &Socket<D>, body: B) -> Result<Bytes, CloseReason>
 where
     D: Send + Sync + 'static,
@@ -171,7 +171,7 @@ where
     let wanted = body.size_hint().exact().map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let wanted = wanted.min(socket.max_message());
     while timeout(NEXT_PIECE / 4, poll_fn(|cx| socket.poll_reserve(wanted, cx))).await.is_err() {
-        // It cannot answer a ping: it is we who keep it waiting.
+        // The client cannot answer a ping while the engine makes it wait.
         socket.heard();
     }
     let mut payload = BytesMut::new();
@@ -182,7 +182,7 @@ where
             Ok(Some(Err(_))) => return Err(CloseReason::Broken),
             Err(_) => return Err(CloseReason::Silent),
         };
-        // It was given up in the meantime, as one that trickles is.
+        // The session may have ended in the meantime, for example because the client sent too slowly.
         if socket.is_closed() {
             return Err(CloseReason::Broken);
         }

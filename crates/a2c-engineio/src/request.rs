@@ -1,4 +1,4 @@
-//! What an HTTP request asks for, and how a wrong one is answered.
+//! Parses the query of an HTTP request, and answers invalid requests.
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode, Uri, header};
@@ -6,21 +6,21 @@ use uuid::Uuid;
 
 use crate::response_body::ResponseBody;
 
-/// What carries a session.
+/// The transport of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransportKind {
     Polling,
     Websocket,
 }
 
-/// A request, understood.
+/// A valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EngineRequest {
     pub(crate) transport: TransportKind,
     pub(crate) sid: Option<Uuid>,
 }
 
-/// Why a request is refused; the numbers are Engine.IO's.
+/// Why a request is refused; Engine.IO defines the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadRequest {
     #[error("Transport unknown")]
@@ -69,7 +69,7 @@ impl EngineRequest {
             Some("websocket") => TransportKind::Websocket,
             _ => return Err(BadRequest::Transport),
         };
-        // An id that cannot be one is an id that nobody has.
+        // A malformed id is an unknown id.
         let sid = value("sid").map(|sid| Uuid::try_parse(sid).map_err(|_| BadRequest::UnknownSid)).transpose()?;
         if sid.is_none() && method != Method::GET {
             return Err(BadRequest::Method);
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_understood_or_refused() {
+    fn requests_are_parsed_or_refused() {
         let check = |method: Method, query: &str, expected: Result<EngineRequest, BadRequest>| {
             let uri = format!("/socket.io/?{query}").parse().unwrap();
             assert_eq!(EngineRequest::parse(&method, &uri), expected, "{method} {query}");
@@ -99,7 +99,7 @@ mod tests {
             Ok(EngineRequest { transport: polling, sid: Some(id) }),
         );
         check(Method::POST, "EIO=4&transport=polling", Err(BadRequest::Method));
-        check(Method::GET, "EIO=4&transport=polling&sid=nobody", Err(BadRequest::UnknownSid));
+        check(Method::GET, "EIO=4&transport=polling&sid=malformed", Err(BadRequest::UnknownSid));
         check(Method::GET, "EIO=4&transport=carrier-pigeon", Err(BadRequest::Transport));
         check(Method::GET, "EIO=4", Err(BadRequest::Transport));
         check(Method::GET, "EIO=3&transport=polling", Err(BadRequest::Version));

@@ -1,4 +1,4 @@
-//! The body of an answer, which shows whether its client reads it.
+//! The body of an HTTP response, which reports whether its client reads it.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,17 +8,17 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-/// How much is handed out at once.
+/// The size of one piece, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Something that is kept alive by what is read of it.
+/// Receives the progress of a client that reads a response.
 pub(crate) trait ReadProgress: Send + Sync {
-    /// So many bytes were taken.
+    /// The client took this many bytes.
     fn took(&self, bytes: u64);
 }
 
-/// The body of an answer: handed out in pieces, each of which is a sign of life of the session it belongs to. While a
-/// client is busy with the answer to a poll, it gets no ping that it could answer.
+/// The body of an HTTP response, sent in pieces. Each piece counts as a sign of life of its session, because a client that
+/// reads the answer to a poll receives no ping that it could answer.
 pub struct ResponseBody {
     rest: Bytes,
     reader: Option<Arc<dyn ReadProgress>>,
@@ -29,7 +29,7 @@ impl ResponseBody {
         Self { rest: body, reader: None }
     }
 
-    /// Tells `reader` how much of it is taken.
+    /// Reports the progress of the client to `reader`.
     pub(crate) fn read_by(mut self, reader: Arc<dyn ReadProgress>) -> Self {
         self.reader = Some(reader);
         self

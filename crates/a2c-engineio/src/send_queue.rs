@@ -1,7 +1,7 @@
-//! The way out of one session: a queue that a poll empties, or a websocket that is written to.
+//! The send queue of one session: a poll empties it, or it is written to a websocket.
 //!
-//! Whoever queues may also write, as long as nothing waits for the stream to take more; from then on only the session's
-//! own task does, because only it is woken when there is room.
+//! Any task that queues may also write, as long as the stream takes all bytes. When the stream is blocked, only the task
+//! of the session writes, because only that task is woken when the stream has room.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,16 +14,16 @@ use crate::packet::{QueuedPacket, encode_payload};
 use crate::stream::StreamWriter;
 use crate::{CloseReason, QueueFull};
 
-/// The way out and what waits for it.
+/// The send queue of a session.
 pub(crate) struct SendQueue {
     transport: QueueTransport,
-    /// Set once; from then on nothing is queued.
+    /// Set once; from then on the queue refuses packets.
     closing: Option<CloseReason>,
     /// The task that writes, or the poll that waits.
     owner: Option<Waker>,
-    /// Those who wait for the queue to get short, or for the end.
+    /// The tasks that wait for a short queue or for the end of the session.
     waiting: Vec<Waker>,
-    /// The socket is noted in a batch that will flush it.
+    /// The socket is part of a batch that will write the queue.
     noted: bool,
     share: PoolShare,
 }
@@ -41,35 +41,35 @@ enum QueueTransport {
         backlog: Backlog,
         blocked: bool,
     },
-    /// The session is over.
+    /// The session has ended.
     Gone,
 }
 
-/// How far a websocket is that wants to take over.
+/// The state of a websocket that takes over from polling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Probe {
     None,
-    /// It is there; whether anything gets through is not known yet.
+    /// The websocket is open and has sent nothing.
     Silent,
-    /// It has said its first word: the next poll is sent home, so that the client can go on.
+    /// The websocket has sent its probe: the next poll is answered at once, so that the client can continue.
     Heard,
-    /// Further polls are in no hurry: a client whose websocket is stuck would do nothing but poll.
+    /// A poll was answered; further polls wait a moment, since a client with a stuck websocket would poll all the time.
     SentHome,
 }
 
-/// What a poll has to do.
+/// The answer to a poll.
 pub(crate) enum PollOutcome {
     Payload(Vec<u8>),
-    /// Nothing is there, and a websocket wants to take over: wait only for a moment.
+    /// The queue is empty and a websocket takes over: wait only for a moment.
     Probed,
-    /// The session is over, or went on elsewhere.
+    /// The session has ended, or continues on a websocket.
     Over,
 }
 
-/// How a drain ended.
+/// The outcome of writing the queue.
 pub(crate) enum Drained {
     Empty,
-    /// The stream takes no more for now.
+    /// The stream takes no more bytes for now.
     Blocked,
     Broken(io::Error),
 }
@@ -91,7 +91,7 @@ impl SendQueue {
         Self { transport, closing: None, owner: None, waiting: Vec::new(), noted: false, share }
     }
 
-    /// How much waits, in bytes.
+    /// The bytes in the queue.
     pub(crate) fn len(&self) -> usize {
         match &self.transport {
             QueueTransport::Polling { weight, .. } => *weight,
@@ -100,7 +100,7 @@ impl SendQueue {
         }
     }
 
-    /// A limit of the session, as it is at the moment.
+    /// A limit of the session, reduced while memory is short.
     pub(crate) fn shrunk(&self, limit: usize) -> usize {
         self.share.pool().shrunk(limit)
     }
@@ -113,19 +113,19 @@ impl SendQueue {
         matches!(self.transport, QueueTransport::Websocket { .. })
     }
 
-    /// Ends the session for a reason, unless there is one already. Says whether this was the first.
+    /// Ends the session for a reason. Returns false if it had ended before.
     pub(crate) fn close(&mut self, reason: CloseReason) -> bool {
         if self.closing.is_some() {
             return false;
         }
         self.closing = Some(reason);
-        // Nobody waits for a queue that nobody may ever empty again.
+        // The queue may never be emptied again, so no task may wait for it.
         self.wake_waiting();
         true
     }
 
-    /// Queues a packet where `limit` is not exceeded; a queue that is empty takes everything. Says whether somebody has
-    /// to see to it that it is written.
+    /// Queues a packet unless the queue would exceed `limit`; an empty queue takes any packet. Returns which task has to
+    /// write it.
     pub(crate) fn queue(&mut self, packet: QueuedPacket, limit: usize) -> Result<Queued, QueueFull> {
         if self.closing.is_some() {
             return Ok(Queued::Dropped);
@@ -167,7 +167,7 @@ impl SendQueue {
         }
     }
 
-    /// Has `waker` woken once the queue is shorter than `limit`, or the session over. Says whether it is so already.
+    /// Whether the queue is not longer than `limit` or the session has ended; otherwise `waker` is woken when it is so.
     pub(crate) fn wait_below(&mut self, limit: usize, waker: &Waker) -> bool {
         let is_short = self.closing.is_some() || self.len() <= limit;
         if !is_short {
@@ -182,7 +182,7 @@ impl SendQueue {
         }
     }
 
-    /// Some of what waited is gone.
+    /// The queue became shorter.
     fn shortened(&mut self) {
         self.share.set(self.len());
         self.wake_waiting();
@@ -193,8 +193,8 @@ impl SendQueue {
         self.waiting.shrink_to(0);
     }
 
-    /// Writes as much as the stream takes at once. Does nothing while the owner waits for the stream, or says goodbye on
-    /// it: the stream wakes whoever tried last, and that has to stay the owner.
+    /// Writes as much as the stream takes at once. Does nothing while the owner waits for the stream or closes it: the
+    /// stream wakes the task that tried last, which has to be the owner.
     pub(crate) fn flush(&mut self) -> Drained {
         self.noted = false;
         let QueueTransport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Drained::Empty };
@@ -215,8 +215,8 @@ impl SendQueue {
         drained
     }
 
-    /// Writes as the owner: is woken when there is room. Returns how many bytes were taken after waiting for room, which
-    /// shows that the peer reads.
+    /// Writes as the owner, which is woken when the stream has room. Returns the bytes that the stream took after it was
+    /// blocked, which show that the peer reads.
     pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> io::Result<u64> {
         self.noted = false;
         let QueueTransport::Websocket { writer, backlog, blocked } = &mut self.transport else { return Ok(0) };
@@ -250,13 +250,13 @@ impl SendQueue {
         }
     }
 
-    /// Drops the stream and whatever waits.
+    /// Drops the stream and the queue.
     pub(crate) fn gone(&mut self) {
         self.transport = QueueTransport::Gone;
         self.shortened();
     }
 
-    /// Begins a poll; there is at most one at a time.
+    /// Begins a poll; a session has at most one at a time.
     pub(crate) fn begin_poll(&mut self) -> Result<(), TransportBusy> {
         match &mut self.transport {
             QueueTransport::Polling { in_poll, .. } if !*in_poll => {
@@ -268,7 +268,7 @@ impl SendQueue {
         }
     }
 
-    /// What a poll gets, once there is something; one that `is_brief` is only in it for a moment.
+    /// The answer to a poll, once there is one; a poll that `is_brief` waits only for a moment.
     pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize, is_brief: bool) -> Poll<PollOutcome> {
         let closing = self.closing.is_some();
         let QueueTransport::Polling { packets, weight, probe, .. } = &mut self.transport else {
@@ -305,7 +305,7 @@ impl SendQueue {
         }
     }
 
-    /// Begins to take what the client posts: one thing at a time, or their order would be anybody's guess.
+    /// Begins a post; a session has at most one at a time, which keeps the order of packets.
     pub(crate) fn begin_post(&mut self) -> Result<(), TransportBusy> {
         match &mut self.transport {
             QueueTransport::Polling { in_post, .. } if !*in_post => {
@@ -322,7 +322,7 @@ impl SendQueue {
         }
     }
 
-    /// A websocket asks to take over. Only one may ask at a time.
+    /// A websocket begins to take over; only one may do so at a time.
     pub(crate) fn probe(&mut self) -> Result<(), TransportBusy> {
         match &mut self.transport {
             QueueTransport::Polling { probe: probe @ Probe::None, .. } => {
@@ -333,7 +333,7 @@ impl SendQueue {
         }
     }
 
-    /// The websocket has said its first word. Returns the poll that waits, to be sent home.
+    /// The websocket has sent its probe. Returns the poll that waits, which has to be answered.
     pub(crate) fn probe_heard(&mut self) -> Option<Waker> {
         if let QueueTransport::Polling { probe, .. } = &mut self.transport {
             *probe = Probe::Heard;
@@ -341,7 +341,7 @@ impl SendQueue {
         self.owner.take()
     }
 
-    /// The websocket did not take over after all.
+    /// The websocket did not take over.
     pub(crate) fn forget_probe(&mut self) {
         if let QueueTransport::Polling { probe, .. } = &mut self.transport {
             *probe = Probe::None;
@@ -357,8 +357,8 @@ impl SendQueue {
         Poll::Pending
     }
 
-    /// The websocket takes over with everything that waits. Returns the poll that may still wait. A client that is still
-    /// posting must not say anything on the websocket yet.
+    /// Moves the queue to the websocket. Returns the poll that may still wait. Fails while the client posts, because the
+    /// order of its packets would be lost.
     pub(crate) fn upgrade(&mut self, writer: StreamWriter) -> Result<Option<Waker>, TransportBusy> {
         let QueueTransport::Polling { packets, in_post: false, .. } = &mut self.transport else {
             return Err(TransportBusy);
@@ -370,31 +370,31 @@ impl SendQueue {
     }
 }
 
-/// Two polls, two posts, or two probes, at the same time.
+/// A second poll, post or probe at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TransportBusy;
 
-/// What became of a packet.
+/// Which task writes a queued packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queued {
-    /// The session is over.
+    /// None: the session has ended.
     Dropped,
-    /// Somebody will write it already.
+    /// A task that is already going to write the queue.
     SeenTo,
-    /// The poll that waits has to be woken.
+    /// The poll that waits; the caller has to wake it.
     ForOwner,
-    /// It is written at the end of the batch.
+    /// The present task, at the end of the batch.
     ForBatch,
 }
 
-/// Wakes whoever is there.
+/// Wakes a task, if there is one.
 pub(crate) fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
     }
 }
 
-/// Writes everything, as the one who is woken when there is room.
+/// Writes everything; the task is woken when the stream has room.
 pub(crate) fn poll_send(
     writer: &mut StreamWriter,
     backlog: &mut Backlog,

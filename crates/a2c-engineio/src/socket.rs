@@ -1,4 +1,4 @@
-//! One session, whatever carries it at the moment.
+//! One session, over either transport.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,28 +15,28 @@ use crate::response_body::ReadProgress;
 use crate::send_queue::{Drained, Queued, SendQueue, wake};
 use crate::{CloseReason, Config, QueueFull};
 
-/// How many times the length at which senders wait a queue may get before its session is ended.
+/// The multiple of the queue length at which senders wait, at which the session ends.
 const HARD: usize = 4;
 
 /// A session with a client.
 pub struct Socket<D> {
     pub(crate) id: Uuid,
-    /// What the handler keeps with it.
+    /// The data of the handler.
     pub data: D,
     send_queue: Mutex<SendQueue>,
     /// Grows with every sign of life, see [`SIGN_OF_LIFE`].
     life: AtomicU64,
-    /// The largest message that is read from it.
+    /// The largest message that the engine reads from the client.
     max_message: AtomicUsize,
     is_admitted: AtomicBool,
-    /// The same as in the send_queue, to be seen without its lock.
+    /// The state of the send queue, readable without its lock.
     is_closing: AtomicBool,
     max_backlog: usize,
     inbound: PoolShare,
-    /// What of it is being read, and what the handler gathers.
+    /// The bytes of the message that is being read, and those that the handler holds.
     reading: AtomicUsize,
     gathering: AtomicUsize,
-    /// Wakes the task that keeps a session which is polled.
+    /// Wakes the heartbeat task of a polling session.
     pub(crate) keeper: Notify,
 }
 
@@ -58,26 +58,27 @@ impl<D: Send + Sync + 'static> Socket<D> {
         }
     }
 
-    /// Lifts the limits that hold for strangers: messages up to `max_message` are read, and the session may stay.
+    /// Lifts the limits of unadmitted clients: the engine reads messages up to `max_message`, and the session may stay.
     pub fn admit(&self, max_message: usize) {
         self.max_message.store(max_message, Ordering::Relaxed);
         self.is_admitted.store(true, Ordering::Relaxed);
     }
 
-    /// Queues a message unless too much waits already.
+    /// Queues a message unless the queue is full.
     pub fn try_send(self: &Arc<Self>, message: OutgoingMessage) -> Result<(), QueueFull> {
         let limit = self.send_queue().shrunk(self.max_backlog());
         self.queue(QueuedPacket::Message(message), limit)
     }
 
-    /// Queues a message that must not be lost: where far too much waits, the session ends, so that the client knows.
+    /// Queues a message that must not be lost: where the queue is far too long, the session ends.
     pub fn send(self: &Arc<Self>, message: OutgoingMessage) {
         if self.queue(QueuedPacket::Message(message), self.max_backlog().saturating_mul(HARD)) == Err(QueueFull) {
             self.close(CloseReason::Slow);
         }
     }
 
-    /// Like [`Self::send`], and whoever's message is being handled is read on only when this queue is short again.
+    /// Like [`Self::send`], and the engine reads on from the client whose message is being handled only when this queue is
+    /// short again.
     pub fn send_and_wait(self: &Arc<Self>, message: OutgoingMessage) {
         self.send(message);
         let send_queue = self.send_queue();
@@ -87,7 +88,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
         }
     }
 
-    /// Ends the session; the handler is told once, soon.
+    /// Ends the session; the engine calls [`Handler::closed`](crate::Handler::closed) soon, once.
     pub fn close(&self, reason: CloseReason) {
         let owner = {
             let mut send_queue = self.send_queue();
@@ -101,13 +102,13 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.keeper.notify_one();
     }
 
-    /// Says how many bytes of this client's messages the handler holds, because something is still missing.
+    /// Reports how many bytes of incomplete messages of this client the handler holds.
     pub fn gather(&self, bytes: usize) {
         self.gathering.store(bytes, Ordering::Relaxed);
         self.count_inbound();
     }
 
-    /// Ready when a message of this size may be read from it.
+    /// Ready when a message of this size may be read.
     pub(crate) fn poll_reserve(&self, wanted: usize, cx: &mut Context<'_>) -> Poll<()> {
         if wanted <= self.reading.load(Ordering::Relaxed) {
             return Poll::Ready(());
@@ -119,7 +120,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
         Poll::Ready(())
     }
 
-    /// Gives back what is not needed any more: no more than this is still being read.
+    /// Releases memory: no more than `wanted` bytes are still being read.
     pub(crate) fn release(&self, wanted: usize) {
         if self.reading.fetch_min(wanted, Ordering::Relaxed) > wanted {
             self.count_inbound();
@@ -130,22 +131,22 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.inbound.set(self.reading.load(Ordering::Relaxed) + self.gathering.load(Ordering::Relaxed));
     }
 
-    /// Whether it holds nothing that others could wait for.
+    /// Whether the session holds nothing that others could wait for.
     pub(crate) fn holds_nothing(&self) -> bool {
         self.inbound.is_empty()
     }
 
-    /// How many bytes wait for the client.
+    /// The number of bytes that wait for the client.
     pub fn waiting(&self) -> usize {
         self.send_queue().len()
     }
 
-    /// Whether nothing waits for the client; otherwise `waker` is woken when that changes.
+    /// Whether the queue is empty; otherwise `waker` is woken when it is.
     pub(crate) fn is_drained(&self, waker: &Waker) -> bool {
         self.send_queue().wait_below(0, waker)
     }
 
-    /// Whether the session is over or about to be.
+    /// Whether the session has ended or is about to end.
     pub fn is_closed(&self) -> bool {
         self.is_closing.load(Ordering::Relaxed)
     }
@@ -167,7 +168,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
     }
 
     pub(crate) fn send_queue(&self) -> MutexGuard<'_, SendQueue> {
-        // Whatever panicked, a queue is consistent between its methods.
+        // A queue is consistent between its methods, so a panic elsewhere leaves it usable.
         self.send_queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,7 +176,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.max_message.load(Ordering::Relaxed)
     }
 
-    /// How much may wait for it: for a stranger, no more than it may say.
+    /// The bytes that may wait for the client: for an unadmitted one, no more than the size of its messages.
     pub(crate) fn max_backlog(&self) -> usize {
         if self.is_admitted() { self.max_backlog } else { self.max_backlog.min(self.max_message()) }
     }
@@ -188,12 +189,12 @@ impl<D: Send + Sync + 'static> Socket<D> {
         self.life.load(Ordering::Relaxed)
     }
 
-    /// It said something, which is as good as an answer to a ping.
+    /// The client sent a message, which counts as an answer to a ping.
     pub(crate) fn heard(&self) {
         self.moved(SIGN_OF_LIFE);
     }
 
-    /// It took or gave some bytes.
+    /// The client sent or took some bytes.
     pub(crate) fn moved(&self, bytes: u64) {
         self.life.fetch_add(bytes, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The connection below: a TCP stream, or anything that reads and writes.
+//! The byte stream of a connection: TCP, or any other stream.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,16 +8,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-/// Anything that reads and writes.
+/// A stream that reads and writes.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Duplex for T {}
 
-/// A connection as it is given to the HTTP server, and found again after its upgrade to a websocket.
+/// The stream of a connection, as the HTTP server gets it and as it is found again after the upgrade to a websocket.
 pub enum Stream {
     /// Plain TCP, which needs no lock between its two directions.
     Tcp(TcpStream),
-    /// Anything else, such as TLS.
+    /// Any other stream, such as TLS.
     Other(Box<dyn Duplex>),
 }
 
@@ -41,13 +41,13 @@ impl Stream {
     }
 }
 
-/// What is read from.
+/// The reading half.
 pub(crate) enum StreamReader {
     Tcp(OwnedReadHalf),
     Other(tokio::io::ReadHalf<Box<dyn Duplex>>),
 }
 
-/// What is written to.
+/// The writing half.
 pub(crate) enum StreamWriter {
     Tcp(OwnedWriteHalf),
     Other(tokio::io::WriteHalf<Box<dyn Duplex>>),
@@ -70,7 +70,7 @@ impl StreamWriter {
         }
     }
 
-    /// Pushes out what the stream itself holds back, as TLS does.
+    /// Flushes the buffer of the stream itself, which TLS has.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Self::Tcp(_) => Poll::Ready(Ok(())),
@@ -85,10 +85,10 @@ impl StreamWriter {
         }
     }
 
-    /// Writes without waiting, on whatever task this is.
+    /// Writes without waiting, on any task.
     pub(crate) fn try_write(&mut self, slices: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         match self {
-            // Not polled: that would spend the budget of a task that this stream has nothing to do with.
+            // Not polled: that would spend the cooperative budget of a task that does not own this stream.
             Self::Tcp(half) => match half.try_write_vectored(slices) {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
                 outcome => Poll::Ready(outcome),

@@ -1,4 +1,4 @@
-//! Sessions on a websocket: one task reads, keeps the heartbeat, and writes what nobody else could write at once.
+//! Sessions on a websocket: one task reads, runs the heartbeat, and writes what other tasks could not write at once.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -28,29 +28,28 @@ use crate::send_queue::{poll_send, wake};
 use crate::stream::{Stream, StreamReader, StreamWriter};
 use crate::{CloseReason, Engine, Handler, Socket};
 
-/// How much is read at once.
+/// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// After how many messages of one read the first write happens; then after twice as many, and so on. All in one write
-/// would keep the receivers idle while the rest is handled, and those who wait for the answers.
+/// The number of messages of one read after which the first write happens; then after twice as many, and so on. A single
+/// write at the end would keep the receivers idle while the rest is handled.
 const FIRST_FEW: usize = 2;
 
-/// More messages than this in one read, and the others get their turn before the next: a read may hold thousands, and
-/// the runtime counts reads.
+/// After more messages than this in one read, the task yields: a read may hold thousands, and the runtime counts reads.
 const MANY: usize = 64;
 
-/// How long a goodbye may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long closing the websocket may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a websocket that wants to take over from polling may take to do so.
+/// How long a websocket may take to take over from polling.
 const TAKE_OVER: Duration = Duration::from_secs(10);
 
 thread_local! {
-    /// Read into, then copied out of: connections that wait for something to read need no buffer of their own.
+    /// The read buffer of a thread, so that idle connections need none.
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into_boxed_slice());
 }
 
-/// Answers a request for a websocket; the session goes on in a task of its own.
+/// Answers a request for a websocket; the session runs in its own task.
 pub(crate) fn accept<H, B>(
     engine: &Arc<Engine<H>>,
     mut request: Request<B>,
@@ -88,7 +87,7 @@ where
             Some(socket) => take_over(engine, socket, frames, writer).await,
             None => {
                 let data = engine.handler.opened(&parts);
-                // What is not needed any more is not held for as long as the session lasts.
+                // The headers are not needed any more and must not stay in memory with the session.
                 parts.headers.clear();
                 drop(parts);
                 let socket = engine.socket(data, engine.send_queue(Some(writer)));
@@ -109,7 +108,7 @@ where
 }
 
 /// Moves a session from polling to this websocket: `2probe`, `3probe`, and, once the client has finished its last poll,
-/// `5`. Until then the session goes on by polling, and does so too where this fails.
+/// `5`. Until then, and where this fails, the session stays on polling.
 async fn take_over<H: Handler>(
     engine: Arc<Engine<H>>,
     socket: Arc<Socket<H::Data>>,
@@ -143,19 +142,19 @@ async fn take_over<H: Handler>(
     wake(waiting);
     socket.keeper.notify_one();
     let mut session = WebsocketSession::new(engine, socket, frames);
-    // A client counts from the last ping it saw, whichever way that came.
+    // A client counts from the last ping it saw on either transport.
     session.heart.ask_at(Instant::now());
     session.run().await;
 }
 
-/// What comes in on a websocket.
+/// Reads the frames of a websocket.
 struct FrameReader {
     reader: StreamReader,
     assembler: MessageAssembler,
 }
 
 impl FrameReader {
-    /// Reads what there is; nothing means the end.
+    /// Reads the available bytes; zero means the end.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if let Some(room) = self.assembler.large(CHUNK) {
             return tokio_util::io::poll_read_buf(Pin::new(&mut self.reader), cx, room);
@@ -168,7 +167,7 @@ impl FrameReader {
         })
     }
 
-    /// One packet, before the session is on this websocket.
+    /// Reads one packet, before the session is on this websocket.
     async fn packet<D: Send + Sync + 'static>(&mut self, socket: &Socket<D>) -> Option<ClientPacket> {
         loop {
             match self.assembler.next(socket.max_message()).ok()? {
@@ -191,15 +190,15 @@ struct WebsocketSession<H: Handler> {
     socket: Arc<Socket<H::Data>>,
     frames: FrameReader,
     heart: Heartbeat,
-    /// When a client that is not admitted has to go.
+    /// When a client that was not admitted is disconnected.
     leave_at: Instant,
-    /// Those who have to take in what this client sent them before more of it is read.
+    /// The receivers that have to take their messages before the engine reads on from this client.
     slow: SlowReceivers,
-    /// It is not read from, because of them or because memory is short.
+    /// The engine does not read from this client, because of slow receivers or of short memory.
     is_kept_waiting: bool,
 }
 
-/// What happens next on a session.
+/// The next step of a session.
 enum NextStep {
     Read,
     Beat,
@@ -227,19 +226,19 @@ impl<H: Handler> WebsocketSession<H> {
                 }
                 backlog.push_close(code);
             });
-            let _ = timeout(FAREWELL, poll_fn(|cx| self.socket.send_queue().poll_finish(cx))).await;
+            let _ = timeout(CLOSE_TIMEOUT, poll_fn(|cx| self.socket.send_queue().poll_finish(cx))).await;
         }
     }
 
-    /// Serves until the session ends; then says why, and with which code a websocket is closed for it.
+    /// Serves the session until it ends; returns the reason and the close code of the websocket.
     async fn serve(&mut self) -> Result<std::convert::Infallible, (CloseReason, u16)> {
         let mut timer = std::pin::pin!(tokio::time::sleep_until(self.due()));
-        // What came together with the handshake is there already.
+        // Some bytes may have arrived together with the handshake.
         self.take()?;
         loop {
             match poll_fn(|cx| self.poll_step(cx, timer.as_mut())).await {
                 NextStep::Read => {
-                    // Here too: the timer has no turn while there is something to read.
+                    // Checked here too: the timer does not fire while there is something to read.
                     if !self.socket.is_admitted() {
                         self.check_stay(Instant::now())?;
                     }
@@ -272,14 +271,14 @@ impl<H: Handler> WebsocketSession<H> {
             }
             send_queue.set_owner(cx.waker());
         }
-        // Before anything is read: a client that never stops sending must not escape it.
+        // Checked before reading: a client that never stops sending must not escape the heartbeat.
         if timer.as_mut().poll(cx).is_ready() {
             return Poll::Ready(NextStep::Beat);
         }
         self.slow.retain(|socket| !socket.is_short(cx.waker()));
         let wanted = self.frames.assembler.wanted(self.socket.max_message());
         let has_room = self.slow.is_empty() && self.socket.poll_reserve(wanted, cx).is_ready();
-        // Whoever holds what others wait for gets no more time than anybody else.
+        // A session that holds memory which others wait for gets no extra time.
         self.is_kept_waiting = !self.slow.is_empty() || (!has_room && self.socket.holds_nothing());
         if has_room && let Poll::Ready(read) = self.frames.poll_read(cx) {
             return Poll::Ready(match read {
@@ -293,7 +292,7 @@ impl<H: Handler> WebsocketSession<H> {
         Poll::Pending
     }
 
-    /// Handles every message that is complete; says how many.
+    /// Handles all complete messages; returns their number.
     fn take(&mut self) -> Result<usize, (CloseReason, u16)> {
         let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.frames.assembler);
         let (outcome, slow) = batch::run(|| {
@@ -320,7 +319,7 @@ impl<H: Handler> WebsocketSession<H> {
         outcome
     }
 
-    /// A client that is not admitted has to go in time.
+    /// Ends the session of a client that was not admitted in time.
     fn check_stay(&self, now: Instant) -> Result<(), (CloseReason, u16)> {
         if !self.socket.is_admitted() && now >= self.leave_at {
             return Err((CloseReason::NotAdmitted, 1000));
@@ -335,7 +334,7 @@ impl<H: Handler> WebsocketSession<H> {
             return Ok(());
         }
         if self.is_kept_waiting {
-            // It may have answered long ago: it is we who do not listen.
+            // The client may have answered; the engine did not read from it.
             self.socket.heard();
         }
         match self.heart.beat(now, self.socket.life()) {
@@ -349,7 +348,7 @@ impl<H: Handler> WebsocketSession<H> {
 
 impl<H: Handler> Drop for WebsocketSession<H> {
     fn drop(&mut self) {
-        // Also when a handler panicked: a session never outlives its task.
+        // A session never outlives its task, also when a handler panicked.
         self.engine.finish(&self.socket, CloseReason::Broken);
         self.socket.send_queue().gone();
     }
@@ -373,9 +372,9 @@ fn handle<H: Handler>(handler: &H, socket: &Arc<Socket<H::Data>>, message: Messa
         Message::Binary(data) => handler.binary(socket, data),
         Message::Ping(payload) => {
             let (max, mut send_queue) = (socket.max_backlog(), socket.send_queue());
-            // Not every ping has to be answered, and whoever does not read the answers gets no more of them.
+            // Not every ping needs an answer, and a client that does not read the answers gets no more of them.
             if send_queue.len() <= max {
-                // Written by the task itself, which is the one that runs this.
+                // The present task is the owner and writes it.
                 send_queue.control(|backlog| backlog.push_frame(OpCode::Control(Control::Pong), &payload));
             }
         }

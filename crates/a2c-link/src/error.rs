@@ -1,4 +1,4 @@
-//! What can go wrong between a role and its hub, one enum per operation.
+//! The errors between a role and its hub, one enum per operation.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::token::TokenFileError;
 
-/// Why no connection came about.
+/// Why a connection to the hub failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -32,31 +32,31 @@ pub enum ConnectError {
         /// The newest version the hub takes.
         max: Option<Version>,
     },
-    /// The hub wants a credential, and none was given.
+    /// The hub asks for a credential, and none was given.
     #[error("the hub asks for a token")]
     TokenNeeded,
-    /// The hub wants another credential.
+    /// The hub refused the credential.
     #[error("the hub refused the credential: give the hub's token")]
     Unauthorized,
-    /// The credential is good, but not for this.
+    /// The credential is valid and does not permit this connection.
     #[error("the hub refused the connection: {0}")]
     Forbidden(String),
-    /// The hub refused for now; it says what for, and often how long.
+    /// The hub refused for now; its text says why and often for how long.
     #[error("the hub does not take this connection now: {0}")]
     NotNow(String),
     /// The hub refused for another reason.
     #[error("the hub refused the connection: {0}")]
     Refused(String),
-    /// The token is to be read from a file that gives none; the hub was not asked.
+    /// The token file has no token; the hub was not asked.
     #[error(transparent)]
     Token(#[from] TokenFileError),
-    /// The options cannot be used, a file of theirs for example; the hub was not asked.
+    /// The options are unusable, for example because of a file; the hub was not asked.
     #[error(transparent)]
     Options(Box<a2c_socketio::SocketConnectError>),
-    /// No hub answered, or something that is none.
+    /// No hub answered.
     #[error("cannot reach the hub at {url}: {source}")]
     Unreachable {
-        /// Where it was sought.
+        /// The URL of the hub, without credentials.
         url: String,
         /// What happened.
         source: Box<a2c_socketio::SocketConnectError>,
@@ -77,17 +77,17 @@ struct HandshakeRefusal {
     max_supported: Option<Version>,
 }
 
-/// What this side knows when it is refused.
+/// What this side knows when the hub refuses it.
 #[derive(Debug, Clone)]
 pub(crate) struct RefusalContext {
     pub(crate) url: String,
     pub(crate) version: Version,
-    /// Whether anything was shown that a hub takes for a credential.
+    /// Whether this side sent a credential.
     pub(crate) has_credential: bool,
 }
 
 impl RefusalContext {
-    /// What happened, in words of this protocol.
+    /// The error in terms of this protocol.
     pub(crate) fn explain(&self, error: a2c_socketio::SocketConnectError) -> ConnectError {
         use a2c_socketio::SocketConnectError as Socket;
         match self.said(&error) {
@@ -97,7 +97,7 @@ impl RefusalContext {
         }
     }
 
-    /// What the hub itself said, where it did.
+    /// The refusal of the hub itself, where it sent one.
     pub(crate) fn said(&self, error: &a2c_socketio::SocketConnectError) -> Option<ConnectError> {
         match error {
             a2c_socketio::SocketConnectError::Http(refusal) => self.by_http(refusal),
@@ -106,7 +106,7 @@ impl RefusalContext {
         }
     }
 
-    /// The body says most; the header alone remains where a proxy or a client library lost the body.
+    /// Reads the body of a refusal; where a proxy or a client library lost the body, its header.
     fn by_http(&self, http: &HttpRefusal) -> Option<ConnectError> {
         let (client, mismatch) = (self.version, ErrorCode::VersionMismatch.number());
         let in_header = http.headers.get(ERROR_CODE_HEADER).is_some_and(|v| *v == *mismatch.to_string());
@@ -126,7 +126,7 @@ impl RefusalContext {
         }
     }
 
-    /// A CONNECT_ERROR has only a text; by convention a number in front of it says what kind of refusal it is.
+    /// A CONNECT_ERROR has only a text; by convention a number in front of it is the kind of the refusal.
     fn by_namespace(&self, message: &str) -> ConnectError {
         match message.split(|c: char| !c.is_ascii_digit()).next() {
             Some("401") if self.has_credential => ConnectError::Unauthorized,
@@ -138,12 +138,12 @@ impl RefusalContext {
     }
 }
 
-/// What somebody else wrote, fit for a log and a terminal.
+/// A text of another party, fit for a log and a terminal.
 fn presentable(message: &str) -> String {
     message.chars().filter(|c| !c.is_control()).take(500).collect()
 }
 
-/// Why a seat was not had, or not given up.
+/// Why a seat could not be taken or given up.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -179,20 +179,20 @@ impl From<ErrorBody> for JoinError {
     }
 }
 
-/// Why a request has no answer to show.
+/// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The peer answered with an error.
     #[error(transparent)]
     Refused(ErrorBody),
-    /// The peer's answer cannot be understood.
+    /// The answer has an unexpected form.
     #[error("{0}")]
     WrongShape(String),
     /// There is no connection; nothing was sent.
     #[error("not connected to the hub; nothing was sent")]
     NotConnected,
-    /// What was sent before fills the way to the hub; nothing was sent of this.
+    /// The queue to the hub is full; nothing was sent.
     #[error("the hub does not take what is sent to it; nothing was sent")]
     Congested,
     /// The connection broke while waiting; whether the request had an effect is unknown.
@@ -201,10 +201,10 @@ pub enum RequestError {
     /// No answer came; whether the request had an effect is unknown.
     #[error("no answer within {} s; the request may have had an effect", .0.as_secs())]
     Timeout(Duration),
-    /// What was to be sent is no request; nothing was sent.
+    /// The arguments cannot be encoded; nothing was sent.
     #[error("the arguments cannot be sent: {0}")]
     Arguments(String),
-    /// The request is larger than this side sends.
+    /// The request is over the size limit; nothing was sent.
     #[error("the request of {size} bytes is over the limit of {limit} bytes")]
     TooLarge {
         /// Its size in bytes.

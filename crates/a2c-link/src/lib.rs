@@ -1,11 +1,11 @@
 //! The link of an Agent or a Computer to its hub: handshake, seat, requests.
 //!
-//! What both roles do alike lives here once: they say which version they speak and what they are, understand why a hub
-//! refuses them, take a seat and take it again after a lost connection. What a role does with the events that arrive is
-//! its own business. This crate must not know tools, MCP or documents.
+//! This crate holds what both roles do alike: they send their version, role and credential, explain why a hub refuses
+//! them, take a seat, and take it again after a lost connection. The role itself handles the events that arrive. This
+//! crate must not know tools, MCP or documents.
 //!
-//! While a connection is lost, `token` says what to show to the hub next and `reconnect_log` whether the hub's refusal may
-//! pass, and tells the owner why it takes so long.
+//! While a connection is lost, `token` provides the credential of the next attempt, and `reconnect_log` decides whether
+//! another attempt makes sense and logs why it is needed.
 
 mod error;
 mod link;

@@ -13,10 +13,10 @@ use crate::error::{ConnectError, JoinError, RefusalContext, RequestError};
 use crate::link_ended::LinkEnded;
 use crate::options::LinkOptions;
 
-/// How long the hub itself may take to answer.
+/// How long the hub may take to answer a request of its own.
 const HUB_LIMIT: Duration = Duration::from_secs(30);
 
-/// How long a seat may stay taken by our own lost connection: the hub notices that one by its pings.
+/// How long the lost connection of this side may keep the seat: the hub detects the loss by its pings.
 const STALE_SEAT: Duration = Duration::from_secs(60);
 
 /// A connection to a hub in one role. Cheap to clone.
@@ -37,7 +37,7 @@ pub struct Seat {
 }
 
 impl Link {
-    /// Connects; what the hub sends arrives in the inbox, in order.
+    /// Connects to a hub. The events of the hub arrive in the inbox, in order.
     pub async fn connect(options: &LinkOptions, role: Role) -> Result<(Self, Inbox), ConnectError> {
         let refusal_context = Arc::new(options.refusal_context());
         let (client, inbox) =
@@ -45,7 +45,7 @@ impl Link {
         Ok((Self { client, role, refusal_context }, inbox))
     }
 
-    /// What the end of the inbox means.
+    /// Explains why the inbox ended.
     pub fn ended(&self, closed: Closed) -> LinkEnded {
         LinkEnded::new(closed, self.role, &self.refusal_context)
     }
@@ -57,8 +57,8 @@ impl Link {
         self.office(event::JOIN_OFFICE, &request).await
     }
 
-    /// Takes the seat again after a lost connection. The hub may hold the old one for a while, until it has noticed the
-    /// loss; until then it refuses, and asking again is right.
+    /// Takes the seat again after a lost connection. The hub refuses until it has detected the loss of the old connection,
+    /// so this asks again for a while.
     pub async fn rejoin(&self, seat: &Seat) -> Result<(), JoinError> {
         let give_up = tokio::time::Instant::now() + STALE_SEAT;
         let mut pause = Duration::from_millis(250);
@@ -93,7 +93,7 @@ impl Link {
         }
     }
 
-    /// Asks something and decodes the answer.
+    /// Sends a request and decodes its answer.
     pub async fn request<T: DeserializeOwned>(
         &self,
         event: &str,
@@ -109,7 +109,7 @@ impl Link {
         Ok(self.client.call(event, encode(request)?, limit).await?)
     }
 
-    /// Says something that needs no answer.
+    /// Sends an event without an answer.
     pub async fn emit(&self, event: &str, message: &impl Serialize) -> Result<(), RequestError> {
         Ok(self.client.emit(event, encode(message)?).await?)
     }

@@ -1,4 +1,4 @@
-//! Why a connection to a hub is over for good.
+//! Why a connection to a hub ended for good.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use a2c_socketio::Closed;
 
 use crate::error::{ConnectError, RefusalContext};
 
-/// Why a connection to a hub is over for good. Cheap to clone.
+/// Why a connection to a hub ended for good. Cheap to clone.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkEnded {
     /// This side closed it.
     #[error("closed by this side")]
     Requested,
-    /// The hub said not to come back.
+    /// The hub disconnected this side for good.
     #[error("an operator of the hub, or the hub itself, has disconnected this {role} for good")]
     Dismissed {
-        /// What this side was.
+        /// The role of this side.
         role: Role,
     },
     /// The connection was lost and the options say not to reconnect.
@@ -35,12 +35,12 @@ pub enum LinkEnded {
         #[source]
         last: Arc<ConnectError>,
     },
-    /// For a reason that this version does not know.
+    /// Another reason, which this version does not know.
     #[error("{0}")]
     Other(String),
 }
 
-/// A credential that was good once is most likely no wrong one.
+/// A credential that was valid before has most likely expired.
 fn expired(error: &ConnectError) -> &'static str {
     if matches!(error, ConnectError::Unauthorized) { "; has it expired?" } else { "" }
 }

@@ -1,4 +1,4 @@
-//! Where the hub is and how it is reached.
+//! The options of a connection to a hub.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::token::{Credential, Token, TokenFileError};
 /// Headers in which a hub looks for a credential.
 const CREDENTIALS: [&str; 3] = ["authorization", "x-api-key", "access_token"];
 
-/// Where the hub is and how it is reached.
+/// The options of a connection to a hub.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LinkOptions {
@@ -25,15 +25,15 @@ pub struct LinkOptions {
     pub url: String,
     /// The HTTP path of the handshake; hubs in the field also use `/socket.io`.
     pub path: String,
-    /// What the hub may ask for.
+    /// The token, where the hub asks for one.
     pub token: Option<Token>,
-    /// HTTP headers for what stands between this side and the hub, sent with every request.
+    /// HTTP headers of every request, for proxies between this side and the hub.
     pub headers: Vec<(String, Secret)>,
     /// For `https://`: CAs to trust besides those of the system, and a client certificate.
     pub tls: TlsFiles,
     /// Polling first lets a refusal be read in every network; websocket only saves a round trip.
     pub transport: Transport,
-    /// Whether and how a lost connection is taken up again.
+    /// The policy for a lost connection; `None` to stay disconnected.
     pub reconnect: Option<Reconnect>,
     /// The version to claim.
     pub version: Version,
@@ -54,7 +54,7 @@ impl LinkOptions {
         }
     }
 
-    /// What explains a refusal.
+    /// What this side knows to explain a refusal.
     pub(crate) fn refusal_context(&self) -> RefusalContext {
         let in_header =
             |(name, _): &(String, Secret)| CREDENTIALS.iter().any(|header| name.eq_ignore_ascii_case(header));
@@ -84,7 +84,7 @@ impl LinkOptions {
     }
 }
 
-/// What is said at CONNECT.
+/// The authentication payload of the CONNECT.
 fn auth(role: Role, token: Option<&Secret>) -> Box<RawValue> {
     #[derive(Serialize)]
     struct ConnectAuth<'a> {

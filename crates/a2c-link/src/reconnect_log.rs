@@ -1,32 +1,32 @@
-//! Why a lost connection does not come back: told to the owner, each reason once.
+//! Logs why a lost connection does not come back, each reason once.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// How many reasons one reconnect_log may have before the log is left in peace: a peer that makes up a new one for every
-/// attempt must not fill it.
+/// The number of reasons that are logged for one lost connection: a peer with a new reason for every attempt must not
+/// fill the log.
 const MAX_REASONS: usize = 16;
 
-/// The time from the loss of a connection to its return.
+/// The reasons that were logged since the connection was lost.
 #[derive(Default)]
 pub(crate) struct ReconnectLog {
     told: Mutex<HashSet<String>>,
 }
 
-/// What becomes of a connection after a failed attempt.
+/// What to expect of further attempts after a failed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RetryOutlook<'a> {
-    /// Trying again changes nothing.
+    /// Another attempt would fail as well.
     Hopeless,
-    /// The reason may pass.
+    /// Another attempt may succeed.
     Passing,
-    /// The credential is refused, and this file may hold another one any moment.
+    /// The hub refuses the credential, and this file may hold another one at any moment.
     AwaitsToken(&'a Path),
 }
 
 impl ReconnectLog {
-    /// Whether to go on after a failed attempt; `attempt` counts from 1 for every reconnect_log.
+    /// Whether to go on after a failed attempt; `attempt` counts from 1 for every lost connection.
     pub(crate) fn should_retry(&self, attempt: u32, reason: &str, outlook: RetryOutlook<'_>) -> bool {
         match outlook {
             RetryOutlook::Hopeless => return false,
@@ -46,7 +46,7 @@ impl ReconnectLog {
         if attempt == 1 {
             told.clear();
         }
-        // The seconds that are left to wait make no new reason.
+        // Texts that differ only in their numbers, such as seconds to wait, are the same reason.
         let reason: String = reason.chars().filter(|c| !c.is_ascii_digit()).collect();
         told.len() < MAX_REASONS && told.insert(reason)
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_told_once_per_incident() {
+    fn a_reason_is_logged_once_per_lost_connection() {
         let reconnect_log = ReconnectLog::default();
         let attempts = [(1, "gone", true), (2, "gone", false), (3, "wait 9 s", true), (4, "wait 10 s", false)];
         for (attempt, reason, is_new) in attempts.into_iter().chain(attempts) {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn invented_reasons_come_to_an_end() {
+    fn the_number_of_logged_reasons_is_bounded() {
         let reconnect_log = ReconnectLog::default();
         let told = (1..1000).filter(|n| reconnect_log.is_new(*n, &"x".repeat(*n as usize))).count();
         assert_eq!(told, MAX_REASONS);

@@ -1,7 +1,7 @@
-//! The token that a hub may ask for, and where it is kept.
+//! The token for a hub, and its file.
 //!
-//! A token in a file can be renewed while a role runs: it is read before every handshake. What cannot be read at the
-//! start is an error; later the token that was read last is shown again, and the owner is told.
+//! A token in a file can be renewed while a role runs: the file is read before every handshake. At the start an unreadable
+//! file is an error; later the last token is used again, and a warning is logged.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -13,14 +13,14 @@ use a2c_secrets::Secret;
 /// The longest token that a hub reads, in bytes.
 const MAX_TOKEN: u64 = 16 << 10;
 
-/// What a hub may ask for, or where it is kept.
+/// A token, or the file that holds it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Token {
     /// The token itself.
     Value(Secret),
-    /// A file that holds it, with or without white space around it. It is read again for every connection, so that a
-    /// renewed token is used; and a token that the hub refuses is not the end, since the file may be renewed any moment.
+    /// A file that holds the token, with or without white space around it. It is read for every connection, so that a
+    /// renewed token is used. A refused token does not end the attempts, since the file may be renewed at any moment.
     File(PathBuf),
 }
 
@@ -42,7 +42,7 @@ impl From<&str> for Token {
     }
 }
 
-/// Why a file gives no token. The content is never told.
+/// Why a file gives no token. No variant holds the content.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenFileError {
@@ -54,13 +54,13 @@ pub enum TokenFileError {
         /// Why not.
         source: io::Error,
     },
-    /// There is nothing in it but white space.
+    /// It holds only white space.
     #[error("the token file {} is empty: write the hub's token into it", path.display())]
     Empty {
         /// Which one.
         path: PathBuf,
     },
-    /// No token is that long.
+    /// It is longer than any token.
     #[error("the token file {} has more than {MAX_TOKEN} bytes: is it the right file?", path.display())]
     TooLarge {
         /// Which one.
@@ -87,10 +87,10 @@ pub(crate) enum Credential {
     Renewable { path: PathBuf, last: Mutex<LastToken> },
 }
 
-/// What a file gave last.
+/// The last token of a file.
 pub(crate) struct LastToken {
     token: Secret,
-    /// Whether the owner was told that the file cannot be used, and it still cannot.
+    /// Whether the file is unusable and that was logged.
     is_stale: bool,
 }
 
@@ -106,7 +106,7 @@ impl Credential {
         })
     }
 
-    /// Where another token may be found soon.
+    /// The file that may hold another token soon.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Renewable { path, .. } => Some(path),
@@ -114,7 +114,7 @@ impl Credential {
         }
     }
 
-    /// What to show now.
+    /// The token for the next handshake.
     pub(crate) fn token(&self) -> Option<Secret> {
         match self {
             Self::None => None,
@@ -124,7 +124,7 @@ impl Credential {
                 match read(path) {
                     Ok(token) => *last = LastToken { token, is_stale: false },
                     Err(error) if !last.is_stale => {
-                        tracing::warn!("going on with the token as it was: {error}");
+                        tracing::warn!("using the last token again: {error}");
                         last.is_stale = true;
                     }
                     Err(_) => {}

@@ -1,7 +1,7 @@
 //! Certificates and private keys from PEM files, for both ends of a TLS connection.
 //!
-//! What is read is checked: each certificate can be parsed, and a key fits its certificate. Errors name the file and
-//! what is wrong with it, and never quote it. This crate knows nothing of connections.
+//! The functions check what they read: each certificate can be parsed, and a key fits its certificate. Errors name the
+//! file and the problem, and never quote the content. This crate knows nothing of connections.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ pub enum PemError {
         /// Which file.
         path: PathBuf,
     },
-    /// A private key needs a passphrase, and nobody is there to give it.
+    /// The private key is encrypted; the program cannot ask for a passphrase.
     #[error("the private key in {} is encrypted: decrypt it, with `openssl pkey -in FILE -out NEW` for example", .path.display())]
     Encrypted {
         /// Which file.

@@ -79,7 +79,7 @@ codes! {
     InvalidDpeUri = 4012,
     /// The document could not be resolved.
     DpeResolutionFailed = 4013,
-    /// No such MCP server, or nobody serves that URI host.
+    /// No such MCP server, or no MCP server serves that URI host.
     McpServerNotFound = 4014,
     /// The MCP server lacks the capability.
     McpCapabilityMissing = 4015,

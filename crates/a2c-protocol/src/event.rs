@@ -21,9 +21,9 @@ pub const READ_RESOURCE: &str = "client:read_resource";
 pub const JOIN_OFFICE: &str = "server:join_office";
 /// Member → hub: give the seat up.
 pub const LEAVE_OFFICE: &str = "server:leave_office";
-/// Member → hub: who is in my office.
+/// Member → hub: list the members of my office.
 pub const LIST_ROOM: &str = "server:list_room";
-/// Agent → hub: give up a running call.
+/// Agent → hub: cancel a running call.
 pub const TOOL_CALL_CANCEL: &str = "server:tool_call_cancel";
 /// Computer → hub: the configuration changed.
 pub const UPDATE_CONFIG: &str = "server:update_config";
@@ -34,11 +34,11 @@ pub const UPDATE_DESKTOP: &str = "server:update_desktop";
 /// Computer → hub: the Finder changed.
 pub const UPDATE_FINDER: &str = "server:update_finder";
 
-/// Hub → others in the office: somebody came.
+/// Hub → others in the office: a member joined.
 pub const NOTIFY_ENTER_OFFICE: &str = "notify:enter_office";
-/// Hub → others in the office: somebody went.
+/// Hub → others in the office: a member left.
 pub const NOTIFY_LEAVE_OFFICE: &str = "notify:leave_office";
-/// Hub → others in the office: an Agent gave up a call.
+/// Hub → others in the office: an Agent cancelled a call.
 pub const NOTIFY_TOOL_CALL_CANCEL: &str = "notify:tool_call_cancel";
 /// Hub → others in the office: a Computer's configuration changed.
 pub const NOTIFY_UPDATE_CONFIG: &str = "notify:update_config";

@@ -1,4 +1,4 @@
-//! What the hub tells the other members of an office.
+//! Notifications of the hub to the members of an office.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use crate::event;
 use crate::office::Role;
 use crate::request::Request;
 
-/// `notify:enter_office` and `notify:leave_office`: who came or went. One of `computer` and `agent` is set.
+/// `notify:enter_office` and `notify:leave_office`: the member that joined or left. One of `computer` and `agent` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfficeChange {
     /// Which office.
     pub office_id: String,
-    /// The Computer that came or went.
+    /// The Computer that joined or left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
-    /// The Agent that came or went.
+    /// The Agent that joined or left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
@@ -51,15 +51,15 @@ impl Request for ToolCallCancel {
     const EVENT: &'static str = event::TOOL_CALL_CANCEL;
 }
 
-/// A notification, sorted.
+/// A notification by its event name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notification {
-    /// Somebody came.
+    /// A member joined the office.
     EnterOffice(OfficeChange),
-    /// Somebody went.
+    /// A member left the office.
     LeaveOffice(OfficeChange),
-    /// A call was given up.
+    /// An Agent cancelled a call.
     ToolCallCancel(ToolCallCancel),
     /// A Computer's configuration changed.
     UpdateConfig(ComputerUpdate),

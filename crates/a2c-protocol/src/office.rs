@@ -1,4 +1,4 @@
-//! Offices: joining, leaving, and who is there.
+//! Offices: joining, leaving, and the list of members.
 
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,7 @@ impl Request for ListRoomReq {
 /// The answer to `server:list_room`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListRoomRet {
-    /// Everybody in the office, the caller included.
+    /// All members of the office, the caller included.
     pub sessions: Vec<SessionInfo>,
     /// The key of the request.
     pub req_id: String,

@@ -1,7 +1,7 @@
 //! Trace context: which trace a request is part of, in the W3C form that tracing tools share.
 //!
-//! A request carries it as the field [`FIELD`] next to its other ones. Whoever does not trace passes it on as an unknown
-//! field; whoever does puts its own span in the place of the sender's.
+//! A request carries it in the field [`FIELD`]. A member that does not trace passes it on as an unknown field; a member
+//! that traces replaces the span of the sender by its own.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// The field of a `client:*` payload that carries the trace context. MCP uses the same key in `_meta`.
 pub const FIELD: &str = "traceparent";
 
-/// Whether anybody records the trace.
+/// The flag that says that the trace is recorded.
 const SAMPLED: u8 = 0x01;
 
 /// The flags that have a meaning: sampled, and random, which says how the trace id was made. Others are not passed on.

@@ -23,7 +23,7 @@ pub struct Client {
     handle: Arc<Handle>,
 }
 
-/// What clients and the inbox share; the last one to go closes the connection.
+/// What clients and the inbox share; dropping the last of them closes the connection.
 pub(crate) struct Handle {
     current: Arc<CurrentLink>,
     close: watch::Sender<bool>,
@@ -87,7 +87,7 @@ impl Client {
         self.closed().await;
     }
 
-    /// Waits until there will be no other link, whoever wanted it.
+    /// Waits until the connection has closed for good, for any reason.
     pub async fn closed(&self) {
         // Nothing is ever sent: the error means that the task is gone.
         let _ = self.handle.done.clone().changed().await;

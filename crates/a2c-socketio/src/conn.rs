@@ -1,8 +1,8 @@
 //! One link as its users see it: the queue to its writer and the calls that wait for answers.
 //!
-//! A `Conn` is made when a link is connected and ended when the link is lost. Whoever still
-//! holds it afterwards (an [`AckReply`], a call) finds it closed: nothing that belongs to one
-//! link can be sent on, or be answered by, another.
+//! A `Conn` is made when a link is connected and ended when the link is lost. An [`AckReply`] or a
+//! call that still holds it afterwards finds it closed: nothing that belongs to one link can be
+//! sent on, or be answered by, another.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::error::{CallError, EmitError};
 use crate::packet::OutgoingPacket;
 use crate::payload::Payload;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug)]
 pub(crate) enum AckOutcome {
     Answer(Payload),
@@ -93,9 +93,9 @@ impl Conn {
     /// Hands an answer to the call that waits for it, if it still does.
     pub(crate) fn answer(&self, id: u64, payload: Payload) {
         match self.waiters().take(id) {
-            // A call given up between these two steps no longer listens.
+            // A call that was dropped between these two steps no longer waits.
             Some(waiter) => drop(waiter.send(AckOutcome::Answer(payload))),
-            None => tracing::debug!(id, "an acknowledgement that nobody waits for"),
+            None => tracing::debug!(id, "an acknowledgement without a pending call"),
         }
     }
 

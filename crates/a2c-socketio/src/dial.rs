@@ -42,7 +42,7 @@ impl Dialer {
         if self.options.tls.may_change() {
             match Http::new(&self.options) {
                 Ok(http) => self.http = Arc::new(http),
-                Err(error) => warn!("going on with the TLS files as they were: {error}"),
+                Err(error) => warn!("using the last TLS files again: {error}"),
             }
         }
         self.dial().await

@@ -1,4 +1,4 @@
-//! What can go wrong, one enum per operation.
+//! The errors, one enum per operation.
 //!
 //! Messages never contain authentication payloads, headers or query values: errors of the HTTP
 //! client are stripped of their address before they are stored.
@@ -90,8 +90,8 @@ pub enum SocketConnectError {
     /// cannot be read. Pass your own with [`crate::Options::tls`].
     #[error("the TLS settings could not be prepared: {0}")]
     Tls(#[source] BoxError),
-    /// The server's certificate is not believed; whoever answered may be somebody else. A CA of
-    /// one's own is trusted with [`crate::Options::tls_files`].
+    /// The server's certificate is not trusted, so that another server may have answered. Use
+    /// [`crate::Options::tls_files`] to trust a private CA.
     #[error("the server's certificate is not trusted: {why}")]
     Untrusted {
         /// What is wrong with it.
@@ -99,8 +99,8 @@ pub enum SocketConnectError {
         /// The error of the network that it showed in.
         source: BoxError,
     },
-    /// The server wants to know who the client is, and does not take what was shown. A
-    /// certificate is shown with [`crate::Options::tls_files`].
+    /// The server asks for a client certificate and does not accept the present one. Use
+    /// [`crate::Options::tls_files`] to send one.
     #[error("{why}")]
     ClientCertificate {
         /// What the server said.
@@ -194,14 +194,14 @@ pub enum DisconnectReason {
         limit: usize,
     },
     /// Events arrived faster than the owner of the [`crate::Inbox`] took them.
-    #[error("the inbox already holds {limit} events that nobody took")]
+    #[error("the inbox already holds {limit} events that were not taken")]
     InboxOverflow {
         /// The capacity of the inbox.
         limit: usize,
     },
 }
 
-/// The innermost message: wrappers of the HTTP stack say little more than "it failed".
+/// The innermost error: the wrappers of the HTTP stack only say that it failed.
 fn root_cause<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     let mut cause = error;
     while let Some(source) = cause.source() {

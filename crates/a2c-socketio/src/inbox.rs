@@ -1,4 +1,4 @@
-//! What arrives, in the order of its arrival.
+//! The inbox: events and changes of state in the order of their arrival.
 //!
 //! Only events count against the capacity: a change of state is always delivered, so the owner
 //! learns why events stopped even when it was too slow to take them.
@@ -144,7 +144,7 @@ impl InboxSender {
     }
 
     pub(crate) fn state(&self, incoming: Incoming) {
-        // Without an inbox nobody wants to know.
+        // Without an inbox there is no receiver.
         let _ = self.sender.send(incoming);
     }
 }

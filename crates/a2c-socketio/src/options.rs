@@ -1,5 +1,5 @@
-//! What to connect to and how. Mistakes are kept until [`crate::Client::connect`], which
-//! reports the first one: the builder itself cannot fail.
+//! The options of a connection. The builder cannot fail: it keeps the first mistake, and
+//! [`crate::Client::connect`] reports it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl Options {
         self
     }
 
-    /// How to come back after a lost link; `None` to stay disconnected.
+    /// The policy for replacing a lost link; `None` to stay disconnected.
     pub fn reconnect(mut self, policy: impl Into<Option<Reconnect>>) -> Self {
         self.reconnect = policy.into();
         self
@@ -169,7 +169,7 @@ impl Options {
         self
     }
 
-    /// How long a close may take: what is still queued is sent and the server says goodbye.
+    /// How long a close may take: queued packets are sent and the server confirms the end.
     /// Default: 2 s.
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.close_timeout = timeout;

@@ -1,5 +1,5 @@
-//! What the owner of a connection decides about its reconnecting: which failures are worth another attempt, and with
-//! which authentication payload the next one is made.
+//! The decisions of the owner about reconnecting: which failures deserve another attempt, and which authentication
+//! payload the next attempt sends.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::error::SocketConnectError;
 
-/// An attempt to replace a lost link that came to nothing.
+/// A failed attempt to replace a lost link.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FailedAttempt<'a> {
@@ -27,7 +27,7 @@ pub(crate) enum AuthSource {
     #[default]
     None,
     Fixed(Box<RawValue>),
-    /// Asked for anew before every handshake.
+    /// Asked for before every handshake.
     Asked(Arc<dyn Fn() -> Box<RawValue> + Send + Sync>),
 }
 

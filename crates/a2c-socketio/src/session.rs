@@ -57,8 +57,8 @@ impl LinkSession {
         let (pongs, pong_queue) = mpsc::channel(4);
         let mut receiving = LinkReceiver { conn: &conn, delivery, assembler, pongs };
         let read = receiving.run(early, link.reader, link.patience);
-        let goodbye = OutgoingPacket::disconnect(&conn.namespace);
-        let write = write(link.writer, &mut queue, pong_queue, close.clone(), goodbye);
+        let disconnect = OutgoingPacket::disconnect(&conn.namespace);
+        let write = write(link.writer, &mut queue, pong_queue, close.clone(), disconnect);
         let overdue = async {
             requested(&mut close.clone()).await;
             sleep(close_timeout).await;
@@ -75,7 +75,7 @@ impl LinkSession {
     }
 }
 
-/// The reader ends with the link; the writer ends when it fails or has said goodbye.
+/// The reader ends with the link; the writer ends when it fails or has closed the link.
 async fn end_of(
     read: impl Future<Output = DisconnectReason>,
     write: impl Future<Output = Result<CloseProgress, DisconnectReason>>,
@@ -86,13 +86,13 @@ async fn end_of(
         written = write => match written {
             Ok(CloseProgress::Sent) => read.await,
             Ok(CloseProgress::Confirmed) => DisconnectReason::ClosedByUs,
-            // What the server said before it hung up explains more than a broken pipe.
+            // The last packet of the server explains more than a broken pipe.
             Err(reason) => read.now_or_never().unwrap_or(reason),
         },
     }
 }
 
-/// What the reader feeds.
+/// Decodes the frames of a link and delivers their packets.
 struct LinkReceiver<'a> {
     conn: &'a Arc<Conn>,
     delivery: &'a InboxSender,
@@ -157,7 +157,7 @@ impl LinkReceiver<'_> {
         }
     }
 
-    /// Hands a packet to whom it concerns.
+    /// Delivers a packet to the inbox or to the call that waits for it.
     fn inbound(&self, inbound: CompletePacket) -> Result<(), DisconnectReason> {
         match inbound {
             CompletePacket::Event { name, id, payload } => {
@@ -175,13 +175,13 @@ impl LinkReceiver<'_> {
     }
 }
 
-/// Ends with `Ok` after the goodbye that this side asked for.
+/// Ends with `Ok` after the close that this side asked for.
 async fn write(
     mut writer: LinkWriter,
     queue: &mut mpsc::Receiver<OutgoingPacket>,
     mut pongs: mpsc::Receiver<EngineFrame>,
     mut close: watch::Receiver<bool>,
-    goodbye: OutgoingPacket,
+    disconnect: OutgoingPacket,
 ) -> Result<CloseProgress, DisconnectReason> {
     let mut batch = Vec::with_capacity(BATCH);
     loop {
@@ -204,7 +204,7 @@ async fn write(
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         send(&mut writer, &mut batch).await?;
     }
-    writer.feed(EngineFrame::Text(goodbye.text.into())).await?;
+    writer.feed(EngineFrame::Text(disconnect.text.into())).await?;
     writer.close().await
 }
 async fn send(writer: &mut LinkWriter, batch: &mut Vec<OutgoingPacket>) -> Result<(), DisconnectReason> {
@@ -217,7 +217,7 @@ async fn send(writer: &mut LinkWriter, batch: &mut Vec<OutgoingPacket>) -> Resul
     writer.flush().await
 }
 
-/// Waits until this side wants to close.
+/// Waits until this side asks to close.
 pub(crate) async fn requested(close: &mut watch::Receiver<bool>) {
     // The sender lives in the last handle, which asks to close before it goes.
     let _ = close.wait_for(|close| *close).await;

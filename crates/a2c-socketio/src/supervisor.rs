@@ -32,9 +32,9 @@ pub(crate) struct Supervisor {
     pub(crate) dialer: Dialer,
     pub(crate) current: Arc<CurrentLink>,
     pub(crate) delivery: InboxSender,
-    /// Becomes true when this side wants to close.
+    /// Becomes true when this side closes the connection.
     pub(crate) close: watch::Receiver<bool>,
-    /// Dropped with the task, which tells those who wait for its end.
+    /// Dropped with the task, which wakes all that wait for its end.
     pub(crate) done: watch::Sender<()>,
 }
 
@@ -78,7 +78,7 @@ impl Supervisor {
         }
     }
 
-    /// Makes a link known: to the clients first, so that whoever reads of it can use it.
+    /// Makes a link known: to the clients first, so that a reader of the inbox can use it at once.
     fn announce(&self, established: Established, reconnected: bool) -> LinkSession {
         let session = LinkSession::new(established, &self.dialer.options);
         self.current.set(Some(session.conn.clone()));
@@ -96,7 +96,7 @@ impl Supervisor {
         reason
     }
 
-    /// Dials until a link is up or there is no point in going on.
+    /// Dials until a link is up or the policy ends the attempts.
     async fn redial(&mut self, backoff: &mut ReconnectBackoff) -> Result<Established, Closed> {
         loop {
             let delay = backoff.delay(fastrand::f64());

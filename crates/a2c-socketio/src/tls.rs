@@ -14,16 +14,16 @@ use crate::error::SocketConnectError;
 pub struct TlsFiles {
     /// CAs to trust besides those of the system.
     pub ca: Option<PathBuf>,
-    /// What to show to a server that asks who the client is.
+    /// The certificate for a server that asks for one.
     pub client: Option<ClientCertificate>,
 }
 
 /// The files of a client certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// The certificate, followed by those between it and its root.
+    /// The certificate, followed by the intermediate certificates.
     pub certificate: PathBuf,
-    /// Its private key, not encrypted; may be the same file.
+    /// Its unencrypted private key; may be the same file.
     pub key: PathBuf,
 }
 

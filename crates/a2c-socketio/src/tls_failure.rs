@@ -1,4 +1,4 @@
-//! Failures of TLS, told apart from other failures of the network: each has its own remedy.
+//! Classifies failures of the network during a handshake: failures of TLS have their own remedies.
 
 use std::error::Error;
 use std::fmt;
@@ -8,19 +8,19 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 use crate::error::{BoxError, SocketConnectError};
 
-/// Why a server's certificate is not believed.
+/// Why a server's certificate is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CertificateProblem {
-    /// No CA that is trusted here has signed it.
+    /// No trusted CA signed it.
     UnknownIssuer,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// Its time has not come, or a clock is wrong.
+    /// It is not valid yet, or a clock is wrong.
     NotYetValid,
-    /// It is for other names than the one in the URL.
+    /// It is not for the name in the URL.
     WrongName,
-    /// Something else, in the words of the TLS library.
+    /// Another problem, as the TLS library describes it.
     Other(String),
 }
 
@@ -49,7 +49,7 @@ impl From<&CertificateError> for CertificateProblem {
     }
 }
 
-/// The error of a network that failed during a handshake.
+/// Classifies an error of the network during a handshake.
 pub(crate) fn classify(source: BoxError) -> SocketConnectError {
     let root: &(dyn Error + 'static) = &*source;
     match tls_error(root) {
@@ -65,7 +65,7 @@ pub(crate) fn classify(source: BoxError) -> SocketConnectError {
     }
 }
 
-/// What a server says about the certificate it asked for.
+/// What the alert of a server says about the client certificate.
 fn about_our_certificate(alert: AlertDescription) -> Option<&'static str> {
     match alert {
         AlertDescription::CertificateRequired => Some("the server asks for a client certificate"),
@@ -85,7 +85,7 @@ fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> 
     if let Some(found) = error.downcast_ref() {
         return Some(found);
     }
-    // An I/O error passes over the very error that it wraps.
+    // `source` of an I/O error skips the error that it wraps.
     if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         return tls_error(inner);
     }

@@ -3,7 +3,7 @@
 use std::io::BufReader;
 
 use a2c_hub::OtlpConfig;
-use a2c_hub::audit::{AuditConfig, Expected, verify};
+use a2c_hub::audit::{AuditConfig, ExpectedHashes, verify};
 use a2c_testbed::Peer;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::support::{Member, PATIENCE, Stranger, hub_with, within};
 
 fn records(path: &std::path::Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
-    verify(BufReader::new(text.as_bytes()), &Expected::default()).unwrap();
+    verify(BufReader::new(text.as_bytes()), &ExpectedHashes::default()).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

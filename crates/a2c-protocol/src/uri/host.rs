@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(shouted.as_str(), "Com.Example");
         assert_eq!(shouted, plain);
         assert_eq!(HashSet::from([shouted, plain]).len(), 1);
-        // Case is a matter of ASCII only: nobody agrees on the rest.
+        // Only the case of ASCII is ignored: Unicode has several rules for the rest.
         assert_ne!(Host::new("É"), Host::new("é"));
     }
 

@@ -89,7 +89,7 @@ macro_rules! travels_as_text {
         impl std::str::FromStr for $uri {
             type Err = $error;
 
-            /// As `parse`, for callers with nobody to tell what was dropped.
+            /// As `parse`, for callers that do not need what was dropped.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::parse(text).map(|parsed| parsed.uri)
             }

@@ -89,11 +89,11 @@ impl LinkWriter {
     }
 }
 
-/// How much is known of a goodbye.
+/// How far the close of a link has come.
 pub(crate) enum CloseProgress {
-    /// It is under way; the server answers by closing the link.
+    /// The close is sent; the server answers by closing the link.
     Sent,
-    /// The server has answered. It may leave a poll open for long after that.
+    /// The server has answered. It may keep a poll open for long after that.
     Confirmed,
 }
 
@@ -171,7 +171,7 @@ fn handshake(frame: &EngineFrame) -> Result<OpenHandshake, DisconnectReason> {
     serde_json::from_str(json).map_err(|error| DisconnectReason::Protocol(format!("an unreadable handshake: {error}")))
 }
 
-/// A day is as good as never, and can be added to any instant.
+/// The silence after which a link is dead, at most a day: a larger value could not be added to an instant.
 fn patience(open: &OpenHandshake) -> Duration {
     let millis = open.ping_interval.saturating_add(open.ping_timeout);
     Duration::from_millis(millis).min(Duration::from_secs(24 * 60 * 60))
