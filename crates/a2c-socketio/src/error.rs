@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
-use crate::tls_failure::{self, CertificateProblem};
+use crate::network_failure::{self, CertificateProblem};
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -79,13 +79,40 @@ impl fmt::Display for ConnectRefusal {
     }
 }
 
+/// Why the options cannot describe a connection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidOptions {
+    /// The URL cannot be parsed.
+    #[error("the URL is not valid: {0}")]
+    Url(String),
+    /// The URL has another scheme.
+    #[error("the URL must start with http, https, ws or wss")]
+    Scheme,
+    /// The URL has a path.
+    #[error("the URL has a path; give it with Options::path, and a namespace with Options::namespace")]
+    UrlPath,
+    /// The namespace is malformed.
+    #[error("a namespace starts with \"/\" and contains no \",\", \"?\" or control character")]
+    Namespace,
+    /// A query parameter has a name that Engine.IO uses.
+    #[error("the query parameters EIO, transport and sid belong to the transport")]
+    ReservedQuery,
+    /// The authentication payload cannot be encoded.
+    #[error("the auth payload cannot be written as JSON")]
+    Auth,
+    /// A header is malformed.
+    #[error("a header has a name or value that HTTP does not allow")]
+    Header,
+}
+
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketConnectError {
     /// The options cannot describe a connection; nothing was sent.
     #[error("invalid connection options: {0}")]
-    Options(String),
+    Options(#[from] InvalidOptions),
     /// The TLS settings could not be made: a file cannot be used, or the system's certificates
     /// cannot be read. Pass your own with [`crate::Options::tls`].
     #[error("the TLS settings could not be prepared: {0}")]
@@ -117,6 +144,12 @@ pub enum SocketConnectError {
     /// The server accepted the transport and refused the namespace (CONNECT_ERROR).
     #[error("the server refused the namespace: {0}")]
     Refused(ConnectRefusal),
+    /// Something answered on that port that does not speak HTTP, as a server does that waits for TLS.
+    #[error("the server could not be reached: {}", root_cause(.0.as_ref()))]
+    NotHttp(#[source] BoxError),
+    /// The server ended the connection without an answer, as some do with a client whose certificate they refuse.
+    #[error("the server could not be reached: {}", root_cause(.0.as_ref()))]
+    ClosedEarly(#[source] BoxError),
     /// The server could not be reached, or the network failed during the handshake.
     #[error("the server could not be reached: {}", root_cause(.0.as_ref()))]
     Transport(#[source] BoxError),
@@ -143,6 +176,8 @@ impl SocketConnectError {
             SocketConnectError::Untrusted { .. }
             | SocketConnectError::ClientCertificate { .. }
             | SocketConnectError::NotTls(_)
+            | SocketConnectError::NotHttp(_)
+            | SocketConnectError::ClosedEarly(_)
             | SocketConnectError::Transport(_)
             | SocketConnectError::Timeout(_)
             | SocketConnectError::Lost(_) => false,
@@ -154,7 +189,7 @@ impl From<DisconnectReason> for SocketConnectError {
     fn from(reason: DisconnectReason) -> Self {
         match reason {
             DisconnectReason::Http(refusal) => SocketConnectError::Http(refusal),
-            DisconnectReason::Transport(source) => tls_failure::classify(source),
+            DisconnectReason::Transport(source) => network_failure::classify(source),
             other => SocketConnectError::Lost(other),
         }
     }

@@ -45,6 +45,7 @@ mod dial;
 mod engine;
 mod error;
 mod inbox;
+mod network_failure;
 mod options;
 mod packet;
 mod packet_assembler;
@@ -54,17 +55,17 @@ mod retry;
 mod session;
 mod supervisor;
 mod tls;
-mod tls_failure;
 
 pub use client::Client;
 pub use conn::AckReply;
 pub use error::{
-    CallError, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, PayloadError, SocketConnectError,
+    CallError, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, InvalidOptions, PayloadError,
+    SocketConnectError,
 };
 pub use inbox::{Closed, Event, Inbox, Incoming};
+pub use network_failure::CertificateProblem;
 pub use options::{Options, Transport};
 pub use payload::{Payload, Placeholder};
 pub use reconnect::Reconnect;
 pub use retry::FailedAttempt;
 pub use tls::{ClientCertificate, TlsFiles};
-pub use tls_failure::CertificateProblem;

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::error::SocketConnectError;
+use crate::error::InvalidOptions;
 use crate::packet_assembler::MessageLimits;
 use crate::reconnect::Reconnect;
 use crate::retry::{AuthSource, FailedAttempt, RetryDecision};
@@ -46,7 +46,7 @@ pub struct Options {
     pub(crate) inbox_capacity: usize,
     pub(crate) outgoing_capacity: usize,
     /// The first mistake the builder was given.
-    mistake: Option<String>,
+    mistake: Option<InvalidOptions>,
 }
 
 impl Options {
@@ -84,7 +84,7 @@ impl Options {
         self.namespace = namespace.into();
         if !self.namespace.starts_with('/') || self.namespace.contains(|c: char| c == ',' || c == '?' || c.is_control())
         {
-            self.mistaken("a namespace starts with \"/\" and contains no \",\", \"?\" or control character");
+            self.mistaken(InvalidOptions::Namespace);
         }
         self
     }
@@ -93,7 +93,7 @@ impl Options {
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
         if matches!(name.as_str(), "EIO" | "transport" | "sid") {
-            self.mistaken("the query parameters EIO, transport and sid belong to the transport");
+            self.mistaken(InvalidOptions::ReservedQuery);
         }
         self.query.push((name, value.into()));
         self
@@ -103,7 +103,7 @@ impl Options {
     pub fn auth(mut self, auth: impl Serialize) -> Self {
         match to_raw_value(&auth) {
             Ok(raw) => self.auth = AuthSource::Fixed(raw),
-            Err(_) => self.mistaken("the auth payload cannot be written as JSON"),
+            Err(_) => self.mistaken(InvalidOptions::Auth),
         }
         self
     }
@@ -124,7 +124,7 @@ impl Options {
                 value.set_sensitive(true);
                 self.headers.append(name, value);
             }
-            _ => self.mistaken("a header has a name or value that HTTP does not allow"),
+            _ => self.mistaken(InvalidOptions::Header),
         }
         self
     }
@@ -142,7 +142,7 @@ impl Options {
     }
 
     /// Decides after every failed attempt to replace a lost link whether another one is made, as far as the policy of
-    /// [`Options::reconnect`] allows it. Default: yes, unless [`SocketConnectError::is_final`].
+    /// [`Options::reconnect`] allows it. Default: yes, unless [`SocketConnectError::is_final`](crate::SocketConnectError::is_final).
     ///
     /// This is also the place to learn why a link stays away.
     pub fn retry_when(mut self, judge: impl Fn(&FailedAttempt<'_>) -> bool + Send + Sync + 'static) -> Self {
@@ -201,15 +201,12 @@ impl Options {
         self
     }
 
-    pub(crate) fn check(&self) -> Result<(), SocketConnectError> {
-        match &self.mistake {
-            Some(mistake) => Err(SocketConnectError::Options(mistake.clone())),
-            None => Ok(()),
-        }
+    pub(crate) fn check(&self) -> Result<(), InvalidOptions> {
+        self.mistake.clone().map_or(Ok(()), Err)
     }
 
-    fn mistaken(&mut self, what: &str) {
-        self.mistake.get_or_insert_with(|| what.to_owned());
+    fn mistaken(&mut self, mistake: InvalidOptions) {
+        self.mistake.get_or_insert(mistake);
     }
 }
 
@@ -241,7 +238,6 @@ mod tests {
     #[test]
     fn the_first_mistake_is_kept() {
         let options = Options::new("http://h").namespace("chat").query("sid", "x");
-        let mistake = options.check().unwrap_err().to_string();
-        assert!(mistake.contains("a namespace starts with"), "{mistake}");
+        assert_eq!(options.check(), Err(InvalidOptions::Namespace));
     }
 }

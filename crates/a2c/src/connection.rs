@@ -1,8 +1,6 @@
 //! How a role reaches its hub: the options that Agent and Computer share.
 
-use std::error::Error;
 use std::ffi::OsStr;
-use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use a2c_agent::{
@@ -100,47 +98,27 @@ fn unreachable(url: &str, source: &SocketConnectError, has_certificate: bool) ->
     Some(match source {
         SocketConnectError::Http(refusal) if refusal.status.as_u16() == 404 => "is this its --path?",
         SocketConnectError::Http(_) => "is this an A2C hub?",
-        SocketConnectError::Untrusted { why, .. } => distrust(why),
+        SocketConnectError::Untrusted { why, .. } => certificate_hint(why),
         SocketConnectError::ClientCertificate { .. } if has_certificate => {
             "show another with --client-cert FILE and --client-key FILE"
         }
         SocketConnectError::ClientCertificate { .. } => "show one with --client-cert FILE and --client-key FILE",
         SocketConnectError::NotTls(_) => "write http:// instead of https://, or have the hub speak TLS",
-        SocketConnectError::Transport(why) if url.starts_with("http://") && is_no_http(&**why) => {
+        SocketConnectError::NotHttp(_) if url.starts_with("http://") => {
             "if the hub speaks TLS, write https:// instead of http://"
         }
-        SocketConnectError::Transport(why) if url.starts_with("https://") && is_hung_up(&**why) => {
+        SocketConnectError::ClosedEarly(_) if url.starts_with("https://") => {
             "if the hub asks for a client certificate, show one with --client-cert FILE and --client-key FILE"
         }
-        SocketConnectError::Transport(_) | SocketConnectError::Timeout(_) => {
-            "is the hub running? Start one with: a2c server"
-        }
+        SocketConnectError::Transport(_)
+        | SocketConnectError::NotHttp(_)
+        | SocketConnectError::ClosedEarly(_)
+        | SocketConnectError::Timeout(_) => "is the hub running? Start one with: a2c server",
         _ => return None,
     })
 }
 
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
-}
-
-/// Something answered that is not HTTP, as a server does that waits for TLS.
-fn is_no_http(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(|cause| cause.to_string().contains("invalid HTTP"))
-}
-
-/// The server ended the connection without a word: some do that to clients whose certificate they do not like.
-fn is_hung_up(error: &(dyn Error + 'static)) -> bool {
-    use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-    let kinds = [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof];
-    let kind = |cause: &(dyn Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
-    causes(error).any(|cause| kind(cause).is_some_and(|kind| kinds.contains(&kind)))
-        || causes(error).map(ToString::to_string).any(|cause| {
-            // In the words of the HTTP library; the second where the end came before the request was sent.
-            cause.contains("connection closed") || cause.contains("connection was not ready")
-        })
-}
-
-fn distrust(why: &CertificateProblem) -> &'static str {
+fn certificate_hint(why: &CertificateProblem) -> &'static str {
     match why {
         CertificateProblem::Expired => "have the hub's certificate renewed",
         CertificateProblem::NotYetValid => "check the clocks of both machines",

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use crate::error::SocketConnectError;
+use crate::error::InvalidOptions;
 use crate::options::Options;
 
 /// Builds the address of every request; the caller's query is part of each.
@@ -12,23 +12,19 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn new(options: &Options) -> Result<Self, SocketConnectError> {
-        let wrong = |what: &str| SocketConnectError::Options(what.to_owned());
+    pub(crate) fn new(options: &Options) -> Result<Self, InvalidOptions> {
         // The websocket schemes name the same server; the upgrade is an ordinary HTTP request.
         let url = match options.url.split_once("://") {
             Some(("ws", rest)) => format!("http://{rest}"),
             Some(("wss", rest)) => format!("https://{rest}"),
             _ => options.url.clone(),
         };
-        let mut base =
-            Url::parse(&url).map_err(|error| SocketConnectError::Options(format!("the URL is not valid: {error}")))?;
+        let mut base = Url::parse(&url).map_err(|error| InvalidOptions::Url(error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(wrong("the URL must start with http, https, ws or wss"));
+            return Err(InvalidOptions::Scheme);
         }
         if !matches!(base.path(), "" | "/") {
-            return Err(wrong(
-                "the URL has a path; give it with Options::path, and a namespace with Options::namespace",
-            ));
+            return Err(InvalidOptions::UrlPath);
         }
         base.set_fragment(None);
         // Servers match the path with its closing slash.
@@ -86,8 +82,7 @@ mod tests {
     #[test]
     fn wrong_addresses_are_refused() {
         for url in ["", "h:3000", "ftp://h", "http://", "http://h/chat", "file:///x"] {
-            let refused = Endpoint::new(&Options::new(url));
-            assert!(matches!(refused, Err(SocketConnectError::Options(_))), "{url}");
+            assert!(Endpoint::new(&Options::new(url)).is_err(), "{url}");
         }
     }
 }

@@ -129,7 +129,7 @@ async fn wrong_options_are_named_before_anything_is_sent() {
     for (options, expected) in table {
         match Client::connect(options).await.unwrap_err() {
             SocketConnectError::Options(mistake) => {
-                assert!(mistake.contains(expected), "{mistake}, not {expected}");
+                assert!(mistake.to_string().contains(expected), "{mistake}, not {expected}");
             }
             other => panic!("{expected}: {other:?}"),
         }

@@ -61,8 +61,29 @@ pub(crate) fn classify(source: BoxError) -> SocketConnectError {
             None => SocketConnectError::Transport(source),
         },
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => SocketConnectError::NotTls(source),
-        _ => SocketConnectError::Transport(source),
+        Some(_) => SocketConnectError::Transport(source),
+        None if causes(root).any(is_not_http) => SocketConnectError::NotHttp(source),
+        None if causes(root).any(is_early_end) => SocketConnectError::ClosedEarly(source),
+        None => SocketConnectError::Transport(source),
     }
+}
+
+/// An error and everything that it wraps.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// The server answered with bytes that are not HTTP.
+fn is_not_http(cause: &(dyn Error + 'static)) -> bool {
+    cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse)
+}
+
+/// The server ended the connection before it answered; `is_canceled` where it did so before the request was sent.
+fn is_early_end(cause: &(dyn Error + 'static)) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
+        || cause.downcast_ref::<hyper::Error>().is_some_and(|e| e.is_incomplete_message() || e.is_canceled())
 }
 
 /// What the alert of a server says about the client certificate.
@@ -120,6 +141,8 @@ mod tests {
         check(alert(AlertDescription::ProtocolVersion), "could not be reached");
         check(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not speak TLS");
         assert!(matches!(classify(io::Error::other("x").into()), SocketConnectError::Transport(_)));
+        let reset = classify(io::Error::from(io::ErrorKind::ConnectionReset).into());
+        assert!(matches!(reset, SocketConnectError::ClosedEarly(_)));
     }
 
     #[test]
