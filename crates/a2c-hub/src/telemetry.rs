@@ -79,7 +79,7 @@ pub(crate) struct CallRequest<'a> {
     pub(crate) computer: &'a str,
     pub(crate) tool: Option<&'a str>,
     pub(crate) req_id: Option<&'a str>,
-    pub(crate) arguments: Option<&'a str>,
+    pub(crate) arguments: Option<Arguments>,
     pub(crate) bytes: usize,
     pub(crate) span: Option<StartedSpan>,
 }
@@ -124,9 +124,26 @@ impl Telemetry {
         self.tracer.as_ref()?.begin(traceparent.and_then(TraceContext::parse))
     }
 
+    /// The tool and the arguments of a request, where the audit log or the span needs them. They are decoded and copied
+    /// here, before the switchboard takes its lock.
+    pub(crate) fn tool_and_arguments(
+        &self,
+        envelope: &Envelope<'_>,
+        has_span: bool,
+    ) -> (Option<String>, Option<Arguments>) {
+        let tool = if self.needs_details(has_span) { envelope.tool() } else { None };
+        let arguments = self.audit.as_ref().and(envelope.params).map(|raw| Arguments::of(raw.get()));
+        (tool, arguments)
+    }
+
+    fn needs_details(&self, has_span: bool) -> bool {
+        self.audit.is_some() || has_span
+    }
+
     /// Begins the telemetry of a call.
-    pub(crate) fn begin_call(&self, request: &CallRequest<'_>) -> CallTelemetry {
-        let wanted = self.audit.is_some() || request.span.is_some();
+    pub(crate) fn begin_call(&self, request: CallRequest<'_>) -> CallTelemetry {
+        let wanted = self.needs_details(request.span.is_some());
+        let (kind, started, request_bytes) = (RequestKind::of(request.event), Instant::now(), request.bytes as u64);
         let details = wanted.then(|| {
             Box::new(CallDetails {
                 identity: request.identity.clone(),
@@ -135,12 +152,11 @@ impl Telemetry {
                 computer: request.computer.into(),
                 tool: request.tool.map(Into::into),
                 req_id: request.req_id.map(Into::into),
-                arguments: self.audit.as_ref().and(request.arguments).map(Arguments::of),
+                arguments: request.arguments,
                 span: request.span,
             })
         });
-        let (kind, started) = (RequestKind::of(request.event), Instant::now());
-        CallTelemetry { kind, started, request_bytes: request.bytes as u64, details }
+        CallTelemetry { kind, started, request_bytes, details }
     }
 
     /// Reports the end of a call.

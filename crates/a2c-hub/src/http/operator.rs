@@ -44,6 +44,17 @@ struct Operator {
     peer: Option<RemotePeer>,
 }
 
+/// Why a request to an operator's route is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum OperatorRefusal {
+    #[error("too many wrong credentials from this address: wait a while")]
+    LockedOut,
+    #[error("only operators may use this: start the hub with an admin token and send it as a bearer token")]
+    NoKeys,
+    #[error("send the admin token as a bearer token")]
+    Credential,
+}
+
 /// The routes for operators.
 pub(crate) fn routes(state: OperatorState) -> Router {
     let guarded = Router::new()
@@ -66,7 +77,7 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
             request.extensions_mut().insert(operator);
             next.run(request).await
         }
-        Err(why) => {
+        Err(refusal) => {
             if let Some(peer) = request.extensions().get::<RemotePeer>() {
                 if state.keys.is_some() {
                     state.handshake.address_limits.credential_failed(peer.address.ip(), Instant::now());
@@ -75,7 +86,8 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
                 let action = format!("{} {}", request.method(), request.uri().path());
                 state.switchboard.telemetry.admin("", peer.address, &action, Decision::Refused);
             }
-            let mut response = json(StatusCode::UNAUTHORIZED, &ErrorBody::new(ErrorCode::Unauthorized, why));
+            let mut response =
+                json(StatusCode::UNAUTHORIZED, &ErrorBody::new(ErrorCode::Unauthorized, refusal.to_string()));
             response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
             response
         }
@@ -83,20 +95,20 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
 }
 
 impl OperatorState {
-    fn recognise(&self, request: &Request) -> Result<Operator, &'static str> {
+    fn recognise(&self, request: &Request) -> Result<Operator, OperatorRefusal> {
         let peer = request.extensions().get::<RemotePeer>().cloned();
         if let (Some(_), Some(peer)) = (&self.keys, &peer)
             && self.handshake.address_limits.locked_out(peer.address.ip(), Instant::now()).is_some()
         {
             self.switchboard.telemetry.count_limit(LimitKind::FailedConnects);
-            return Err("too many wrong credentials from this address: wait a while");
+            return Err(OperatorRefusal::LockedOut);
         }
         let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
         let Some(keys) = &self.keys else {
             return if self.is_open && is_local && self.handshake.on_loopback && !is_forwarded(request.headers()) {
                 Ok(Operator { subject: "local".into(), peer })
             } else {
-                Err("only operators may use this: start the hub with an admin token and send it as a bearer token")
+                Err(OperatorRefusal::NoKeys)
             };
         };
         let claim = Claim {
@@ -106,7 +118,7 @@ impl OperatorState {
             address: peer.as_ref().map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip()),
             now: SystemTime::now(),
         };
-        let grant = keys.authenticate(&claim).map_err(|_| "send the admin token as a bearer token")?;
+        let grant = keys.authenticate(&claim).map_err(|_| OperatorRefusal::Credential)?;
         Ok(Operator { subject: grant.subject().to_owned(), peer })
     }
 }

@@ -9,6 +9,41 @@ use a2c_protocol::office::MAX_NAME;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+/// Why an event is malformed. The hub answers it with 400 and this text.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MalformedEvent {
+    #[error("the event is not a JSON array: {0}")]
+    NotAnArray(#[source] serde_json::Error),
+    #[error("the event has no name")]
+    NoName,
+    #[error("the name of the event is not a string")]
+    NameNotAString,
+    #[error("the payload is missing")]
+    NoPayload,
+    #[error("the payload is not a JSON object")]
+    PayloadNotAnObject,
+    #[error("more than one payload")]
+    SeveralPayloads,
+    #[error("the announcement is malformed: {0}")]
+    Announcement(#[source] serde_json::Error),
+    /// A field has a value of the wrong type, or is there twice.
+    #[error("field `{field}`: {problem}")]
+    Field { field: String, problem: String },
+    /// The payload is no object that can be read; no single field is at fault.
+    #[error("{problem}")]
+    Payload { problem: String },
+    #[error("field `computer` is missing")]
+    NoComputer,
+    #[error("field `computer` is not a string")]
+    ComputerNotAString,
+    #[error("field `computer`: no name is longer than {MAX_NAME} bytes")]
+    ComputerTooLong,
+    #[error("field `req_id`: is longer than {MAX_NAME} bytes")]
+    RequestIdTooLong,
+    #[error("field `req_id`: a call with this req_id is still running: use a new one for each call")]
+    RequestIdInUse,
+}
+
 /// The name of an event, and its arguments as text.
 pub(crate) struct EventBody<'a> {
     pub(crate) name: Cow<'a, str>,
@@ -17,26 +52,24 @@ pub(crate) struct EventBody<'a> {
 
 impl<'a> EventBody<'a> {
     /// Reads `["name", argument, …]`.
-    pub(crate) fn parse(body: &'a str) -> Result<Self, String> {
-        let mut arguments: Vec<&'a RawValue> =
-            serde_json::from_str(body).map_err(|e| format!("the event is not a JSON array: {e}"))?;
+    pub(crate) fn parse(body: &'a str) -> Result<Self, MalformedEvent> {
+        let mut arguments: Vec<&'a RawValue> = serde_json::from_str(body).map_err(MalformedEvent::NotAnArray)?;
         if arguments.is_empty() {
-            return Err("the event has no name".into());
+            return Err(MalformedEvent::NoName);
         }
         let name = arguments.remove(0);
-        let name = serde_json::from_str::<BorrowedStr<'a>>(name.get())
-            .map_err(|_| "the name of the event is not a string".to_owned())?
-            .0;
+        let name = serde_json::from_str::<BorrowedStr<'a>>(name.get());
+        let BorrowedStr(name) = name.map_err(|_| MalformedEvent::NameNotAString)?;
         Ok(Self { name, arguments })
     }
 
     /// The payload: the one argument, which is an object.
-    pub(crate) fn payload(&self) -> Result<&'a RawValue, String> {
+    pub(crate) fn payload(&self) -> Result<&'a RawValue, MalformedEvent> {
         match self.arguments.as_slice() {
             [payload] if payload.get().starts_with('{') => Ok(payload),
-            [_] => Err("the payload is not a JSON object".into()),
-            [] => Err("the payload is missing".into()),
-            _ => Err("more than one payload".into()),
+            [_] => Err(MalformedEvent::PayloadNotAnObject),
+            [] => Err(MalformedEvent::NoPayload),
+            _ => Err(MalformedEvent::SeveralPayloads),
         }
     }
 }
@@ -74,8 +107,8 @@ pub(crate) struct Announcement<'a> {
 
 impl<'a> Announcement<'a> {
     /// Reads the announcement; what can be wrong with it is a field that is there twice.
-    pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, String> {
-        serde_json::from_str(payload.get()).map_err(|e| format!("the announcement is malformed: {e}"))
+    pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, MalformedEvent> {
+        serde_json::from_str(payload.get()).map_err(MalformedEvent::Announcement)
     }
 }
 
@@ -92,7 +125,7 @@ impl<'a> Envelope<'a> {
     }
 
     /// Reads the envelope, or says which field is at fault.
-    pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, String> {
+    pub(crate) fn parse(payload: &'a RawValue) -> Result<Self, MalformedEvent> {
         // The path to the faulty field costs a second pass, which only a malformed payload pays for.
         serde_json::from_str(payload.get()).map_err(|fault| {
             let mut again = serde_json::Deserializer::from_str(payload.get());
@@ -102,17 +135,18 @@ impl<'a> Envelope<'a> {
             let what = text.split(" at line ").next().unwrap_or(&text);
             // Only what was expected: the value that was found comes from the client and must not reach the log.
             let what = what.rfind(", expected ").map_or(what, |at| &what[at + 2..]);
+            let problem = what.to_owned();
             match path {
-                Some(path) if path != "." => format!("field `{path}`: {what}"),
-                _ => what.to_owned(),
+                Some(field) if field != "." => MalformedEvent::Field { field, problem },
+                _ => MalformedEvent::Payload { problem },
             }
         })
     }
 
     /// The name of the Computer.
-    pub(crate) fn computer_name(&self) -> Result<String, String> {
-        let raw = self.computer.ok_or("field `computer` is missing")?;
-        serde_json::from_str(raw.get()).map_err(|_| "field `computer` is not a string".into())
+    pub(crate) fn computer_name(&self) -> Result<String, MalformedEvent> {
+        let raw = self.computer.ok_or(MalformedEvent::NoComputer)?;
+        serde_json::from_str(raw.get()).map_err(|_| MalformedEvent::ComputerNotAString)
     }
 }
 
@@ -173,11 +207,12 @@ mod tests {
 
     #[test]
     fn an_envelope_names_the_field_at_fault() {
-        let fault = |text: &str| Envelope::parse(raw(text)).err().unwrap_or_default();
+        let fault = |text: &str| Envelope::parse(raw(text)).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(fault(r#"{"computer": "c", "timeout": 0}"#).contains("timeout"));
         assert!(fault(r#"{"timeout": 5, "req_id": 7}"#).contains("req_id"));
         assert!(fault(r#"{"agent": "a", "agent": "b"}"#).contains("agent"));
-        assert!(Envelope::parse(raw("{}")).unwrap().computer_name().unwrap_err().contains("computer"));
-        assert!(Envelope::parse(raw(r#"{"computer": 3}"#)).unwrap().computer_name().is_err());
+        let computer = |text: &str| Envelope::parse(raw(text)).unwrap().computer_name();
+        assert!(matches!(computer("{}"), Err(MalformedEvent::NoComputer)));
+        assert!(matches!(computer(r#"{"computer": 3}"#), Err(MalformedEvent::ComputerNotAString)));
     }
 }

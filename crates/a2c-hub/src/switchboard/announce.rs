@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::reply::event_packet;
 use super::routing::rest_of;
-use super::{Sender, Switchboard};
+use super::{Sender, Switchboard, bad_request};
 use crate::route::envelope::{Announcement, stamp};
 use crate::wire::ReceivedPacket;
 
@@ -22,7 +22,7 @@ impl Switchboard {
         if what.len() > MAX_NAME {
             return Err(ErrorBody::bad_request(format!("the name of an update is no longer than {MAX_NAME} bytes")));
         }
-        let announcement = Announcement::parse(payload).map_err(ErrorBody::bad_request)?;
+        let announcement = Announcement::parse(payload).map_err(|error| bad_request(&error))?;
         let state = self.state();
         let seat = state.seat(sender.conn)?;
         if seat.role != Role::Computer {
@@ -39,7 +39,7 @@ impl Switchboard {
 
     pub(super) fn cancel(&self, sender: &Sender<'_>, payload: &RawValue) -> Result<(), ErrorBody> {
         let _: ToolCallCancel = request::decode(payload.get())?;
-        let announcement = Announcement::parse(payload).map_err(ErrorBody::bad_request)?;
+        let announcement = Announcement::parse(payload).map_err(|error| bad_request(&error))?;
         let state = self.state();
         let seat = state.seat(sender.conn)?;
         if seat.role != Role::Agent {

@@ -37,7 +37,7 @@ use crate::limits::HubLimits;
 use crate::metrics::{Label as _, LimitKind, RequestKind, RequestOutcome};
 use crate::office::ConnId;
 use crate::route::calls::CallId;
-use crate::route::envelope::{Envelope, EventBody};
+use crate::route::envelope::{Envelope, EventBody, MalformedEvent};
 use crate::telemetry::Telemetry;
 use crate::wire::outbox::Outbox;
 use crate::wire::{EngineSocket, ReceivedPacket};
@@ -146,7 +146,7 @@ impl Switchboard {
         let sender = Sender { conn, socket, reply };
         let event = match self
             .check_size(&packet)
-            .and_then(|()| EventBody::parse(packet.frame.body).map_err(ErrorBody::bad_request))
+            .and_then(|()| EventBody::parse(packet.frame.body).map_err(|error| bad_request(&error)))
         {
             Ok(event) => event,
             Err(error) => {
@@ -167,9 +167,9 @@ impl Switchboard {
             // A call that went to a Computer is reported when it ends.
             (Inbound::Client(_), Ok(())) => {}
             (Inbound::Client(name), Err(error)) => {
+                let envelope = event.payload().ok().and_then(|payload| Envelope::parse(payload).ok());
                 let state = self.state();
                 let (seat, member) = (state.offices.seat(conn), state.members.get(&conn));
-                let envelope = event.payload().ok().and_then(|payload| Envelope::parse(payload).ok());
                 if let Some(member) = member {
                     self.telemetry.call_refused(&member.identity, seat, truncated(name), envelope.as_ref(), &error);
                 }
@@ -200,14 +200,14 @@ impl Switchboard {
                         .and_then(|rest| rest.strip_prefix(event))
                         .is_some_and(|rest| rest.starts_with('"'))
                 });
-                if is_office { reply.office(Err(error.message.clone())) } else { reply.json(error) }
+                if is_office { reply.office(Err(error)) } else { reply.json(error) }
             }
         }
     }
 
     fn handle(&self, sender: &Sender<'_>, event: &EventBody<'_>, packet: ReceivedPacket<'_>) -> Result<(), ErrorBody> {
         let malformed =
-            |what: String| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(&event.name)));
+            |what: MalformedEvent| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(&event.name)));
         let payload = || event.payload().map_err(malformed);
         let kind = RequestKind::of(&event.name);
         match Inbound::of(&event.name) {
@@ -236,7 +236,7 @@ impl Switchboard {
     fn acknowledge_seat(&self, sender: &Sender<'_>, kind: RequestKind, outcome: Result<(), ErrorBody>) {
         let counted = outcome.as_ref().map_or_else(|error| RequestOutcome::of(error.code), |()| RequestOutcome::Ok);
         self.telemetry.handled(kind, counted);
-        sender.reply.office(outcome.map_err(|error| error.message));
+        sender.reply.office(outcome.as_ref().copied());
     }
 
     fn check_joins(&self, sender: &Sender<'_>) -> Result<(), ErrorBody> {
@@ -269,6 +269,10 @@ impl Switchboard {
         // The indexes are consistent between statements, so a panic of another task leaves them usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn bad_request(error: &MalformedEvent) -> ErrorBody {
+    ErrorBody::bad_request(error.to_string())
 }
 
 /// The beginning of a name from a client: enough to recognise it, and too little to reflect a large payload.

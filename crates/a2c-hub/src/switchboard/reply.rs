@@ -1,7 +1,7 @@
 //! Acknowledgements to the sender of an event, and the encoding of packets.
 
 use a2c_engineio::OutgoingMessage;
-use a2c_protocol::NAMESPACE;
+use a2c_protocol::{ErrorBody, NAMESPACE};
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -29,8 +29,9 @@ impl AckSender {
         self.text(format!("[{}]", to_json(payload)));
     }
 
-    pub(crate) fn office(&self, outcome: Result<(), String>) {
-        self.text(to_json(&(outcome.is_ok(), outcome.err())));
+    /// Answers a join or a leave: `[true, null]`, or `[false, "<reason>"]`.
+    pub(crate) fn office(&self, outcome: Result<(), &ErrorBody>) {
+        self.text(to_json(&(outcome.is_ok(), outcome.err().map(|error| &error.message))));
     }
 
     pub(crate) fn empty(&self) {

@@ -17,7 +17,7 @@ use super::{Sender, Switchboard, truncated};
 use crate::metrics::{LimitKind, RequestOutcome};
 use crate::office::ConnId;
 use crate::route::calls::{AlreadyRunning, CallId, PendingCall};
-use crate::route::envelope::{Envelope, stamp};
+use crate::route::envelope::{Envelope, MalformedEvent, stamp};
 use crate::telemetry::{CallEnd, CallRequest};
 use crate::wire::ReceivedPacket;
 
@@ -37,14 +37,15 @@ impl Switchboard {
         if event.len() > MAX_NAME {
             return Err(ErrorBody::bad_request(format!("the name of an event is no longer than {MAX_NAME} bytes")));
         }
-        let malformed = |what| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(event)));
+        let malformed =
+            |what: MalformedEvent| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(event)));
         let envelope = Envelope::parse(payload).map_err(malformed)?;
         let computer_name = envelope.computer_name().map_err(malformed)?;
         if computer_name.len() > MAX_NAME {
-            return Err(malformed(format!("field `computer`: no name is longer than {MAX_NAME} bytes")));
+            return Err(malformed(MalformedEvent::ComputerTooLong));
         }
         if envelope.req_id.as_ref().is_some_and(|id| id.len() > MAX_NAME) {
-            return Err(malformed(format!("field `req_id`: is longer than {MAX_NAME} bytes")));
+            return Err(malformed(MalformedEvent::RequestIdTooLong));
         }
         if self.is_shutting_down() {
             return Err(ErrorBody::new(ErrorCode::Internal, super::SHUTTING_DOWN));
@@ -71,6 +72,7 @@ impl Switchboard {
         }
         let rest = rest_of(&packet, stamped);
         let packet = event_packet(event, sender.reply.id.map(|_| id.0), rest, packet.attachments);
+        let (tool, arguments) = self.telemetry.tool_and_arguments(&envelope, span.is_some());
 
         // Registered and queued under one lock: a member that leaves afterwards ends a call whose request is queued.
         let mut state = self.state();
@@ -80,14 +82,14 @@ impl Switchboard {
         }
         let outbox = state.members.get(&computer).ok_or_else(gone)?.outbox.clone();
         let identity = &state.members.get(&conn).ok_or_else(gone)?.identity;
-        let telemetry = self.telemetry.begin_call(&CallRequest {
+        let telemetry = self.telemetry.begin_call(CallRequest {
             event,
             identity,
             agent: &seat,
             computer: &computer_name,
-            tool: envelope.tool().as_deref(),
+            tool: tool.as_deref(),
             req_id: envelope.req_id.as_deref(),
-            arguments: envelope.params.map(RawValue::get),
+            arguments,
             bytes,
             span,
         });
@@ -111,10 +113,7 @@ impl Switchboard {
         let is_tool_call = event == event::TOOL_CALL;
         let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
         let call = PendingCall { agent, ack, computer, req_id, deadline, is_tool_call, telemetry };
-        state.calls.start(id, call).map_err(|AlreadyRunning| {
-            let message = "a call with this req_id is still running: use a new one for each call";
-            malformed(format!("field `req_id`: {message}"))
-        })?;
+        state.calls.start(id, call).map_err(|AlreadyRunning| malformed(MalformedEvent::RequestIdInUse))?;
         outbox.try_send(packet).map_err(|reason| {
             state.calls.end(id);
             full(reason)
@@ -178,8 +177,9 @@ pub(super) fn rest_of(packet: &ReceivedPacket<'_>, stamped: Cow<'_, str>) -> Byt
 }
 
 /// Stamps a text that was stamped before.
-fn restamp(object: &str, key: &str, value: &str) -> Result<String, String> {
-    let raw: &RawValue = serde_json::from_str(object).map_err(|e| e.to_string())?;
+fn restamp(object: &str, key: &str, value: &str) -> Result<String, MalformedEvent> {
+    let unreadable = |error: serde_json::Error| MalformedEvent::Payload { problem: error.to_string() };
+    let raw: &RawValue = serde_json::from_str(object).map_err(unreadable)?;
     Ok(stamp(raw.get(), key, Envelope::parse(raw)?.traceparent, value).into_owned())
 }
 

@@ -1,5 +1,7 @@
 //! Joining and leaving offices, and the list of members.
 
+use std::sync::Arc;
+
 use a2c_protocol::notification::OfficeChange;
 use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq, ListRoomReq, ListRoomRet, SessionInfo};
 use a2c_protocol::{ErrorBody, ErrorCode, Role, event, request};
@@ -32,7 +34,7 @@ impl Switchboard {
     fn seat(&self, state: &mut SwitchboardState, conn: ConnId, wanted: &MemberSeat) -> Result<(), ErrorBody> {
         let MemberSeat { office, role, name } = wanted;
         let Some(member) = state.members.get(&conn) else { return Ok(()) };
-        permits(member, wanted).map_err(|message| ErrorBody::new(ErrorCode::Forbidden, message))?;
+        permits(member, wanted).map_err(|refusal| ErrorBody::new(ErrorCode::Forbidden, refusal.to_string()))?;
         let joined = state
             .offices
             .join(conn, *role, name, office)
@@ -103,19 +105,27 @@ impl Switchboard {
     }
 }
 
-/// Whether the claimed role and the grant of a member permit a seat.
-fn permits(member: &Member, wanted: &MemberSeat) -> Result<(), String> {
+/// Why a member may not take a seat, before the rules of offices are asked.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum SeatRefusal {
+    #[error("this connection is of role {own}: it cannot join as {wanted}")]
+    OtherRole { own: Role, wanted: Role },
+    #[error("this credential does not permit the role {0}: ask the operator of the hub")]
+    Role(Role),
+    #[error("this credential does not permit office '{0}': ask the operator of the hub")]
+    Office(Arc<str>),
+    #[error("this credential does not permit the name '{0}': ask the operator of the hub")]
+    Name(Arc<str>),
+}
+
+/// Checks that the claimed role and the grant of a member permit a seat.
+fn permits(member: &Member, wanted: &MemberSeat) -> Result<(), SeatRefusal> {
     let MemberSeat { office, role, name } = wanted;
-    if let Some(own) = member.role
-        && own != *role
-    {
-        return Err(format!("this connection is of role {own}: it cannot join as {role}"));
+    match (member.role, &member.grant) {
+        (Some(own), _) if own != *role => Err(SeatRefusal::OtherRole { own, wanted: *role }),
+        (_, grant) if !grant.permits_role(*role) => Err(SeatRefusal::Role(*role)),
+        (_, grant) if !grant.permits_office(office) => Err(SeatRefusal::Office(office.clone())),
+        (_, grant) if !grant.permits_name(name) => Err(SeatRefusal::Name(name.clone())),
+        _ => Ok(()),
     }
-    let what = match &member.grant {
-        grant if !grant.permits_role(*role) => format!("the role {}", Role::as_str(*role)),
-        grant if !grant.permits_office(office) => format!("office '{office}'"),
-        grant if !grant.permits_name(name) => format!("the name '{name}'"),
-        _ => return Ok(()),
-    };
-    Err(format!("this credential does not permit {what}: ask the operator of the hub"))
 }

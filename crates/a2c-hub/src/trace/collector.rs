@@ -38,6 +38,7 @@ pub(super) enum ExportRefusal {
 /// Why an export failed.
 #[derive(Debug)]
 pub(super) enum ExportFailure {
+    Encoding(serde_json::Error),
     Status(StatusCode),
     Transport(reqwest::Error),
 }
@@ -145,6 +146,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, TraceStartError> {
 impl fmt::Display for ExportFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Encoding(error) => write!(f, "the spans cannot be encoded: {error}"),
             Self::Status(status) => write!(f, "it answered {status}"),
             Self::Transport(error) => {
                 write!(f, "{error}")?;

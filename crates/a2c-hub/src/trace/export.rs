@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::SpanCounters;
-use super::collector::{Collector, ExportRefusal};
+use super::collector::{Collector, ExportFailure, ExportRefusal};
 use super::otlp::{self, TraceResource};
 use super::span::Span;
 
@@ -42,10 +42,10 @@ impl Exporter {
             // A collector that fails for hours is logged once.
             match (&outcome, is_failing) {
                 (Err(reason), false) => {
-                    tracing::warn!(reason, spans = batch.len(), "the trace collector does not take spans");
+                    tracing::warn!(%reason, spans = batch.len(), "the trace collector does not take spans");
                 }
                 (Ok(()), true) => tracing::info!("the trace collector takes spans again"),
-                (Err(reason), true) => tracing::debug!(reason, spans = batch.len(), "spans dropped"),
+                (Err(reason), true) => tracing::debug!(%reason, spans = batch.len(), "spans dropped"),
                 (Ok(()), false) => {}
             }
             is_failing = outcome.is_err();
@@ -70,13 +70,13 @@ impl Exporter {
         batch
     }
 
-    async fn deliver(&self, batch: &[Span]) -> Result<(), String> {
+    async fn deliver(&self, batch: &[Span]) -> Result<(), ExportFailure> {
         let count = batch.len() as u64;
         let body = match otlp::body(&self.resource, batch) {
             Ok(body) => body,
             Err(error) => {
                 self.counts.dropped.add(count);
-                return Err(error.to_string());
+                return Err(ExportFailure::Encoding(error));
             }
         };
         let mut pause = FIRST_PAUSE;
@@ -95,7 +95,7 @@ impl Exporter {
                 }
                 Err(ExportRefusal::ForNow(reason, _) | ExportRefusal::Forever(reason)) => {
                     self.counts.dropped.add(count);
-                    return Err(reason.to_string());
+                    return Err(reason);
                 }
             }
         }

@@ -260,7 +260,7 @@ impl SocketIoHandler {
             Ok(role) => role,
             Err(reason) => {
                 connection.state().headers = headers;
-                return connect_error(socket, NAMESPACE, &reason);
+                return connect_error(socket, NAMESPACE, &reason.to_string());
             }
         };
         let outbox = Outbox::new(socket);
@@ -287,29 +287,36 @@ impl SocketIoHandler {
     }
 }
 
-const UNKNOWN_ROLE: &str = "unknown role: use agent or computer";
-
 #[derive(Deserialize)]
 struct RoleClaim {
     role: Option<serde_json::Value>,
 }
 
+/// Why the `auth` of a CONNECT claims no role that the hub knows.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum RoleClaimError {
+    #[error("auth is not a JSON object")]
+    NotAnObject,
+    #[error("unknown role: use agent or computer")]
+    UnknownRole,
+}
+
 /// The role that a client claims in its CONNECT.
-fn role_of(auth: &str) -> Result<Option<Role>, String> {
+fn role_of(auth: &str) -> Result<Option<Role>, RoleClaimError> {
     if auth.is_empty() {
         return Ok(None);
     }
     if !auth.starts_with('{') {
-        return Err("auth is not a JSON object".into());
+        return Err(RoleClaimError::NotAnObject);
     }
-    let claim: RoleClaim = serde_json::from_str(auth).map_err(|_| "auth is not a JSON object".to_owned())?;
+    let claim: RoleClaim = serde_json::from_str(auth).map_err(|_| RoleClaimError::NotAnObject)?;
     match claim.role {
         None | Some(serde_json::Value::Null) => Ok(None),
         // Only a string: serde would also accept {"agent": null} as a variant.
-        Some(serde_json::Value::String(role)) => {
-            serde_json::from_value(role.into()).map(Some).map_err(|_| UNKNOWN_ROLE.into())
+        Some(role @ serde_json::Value::String(_)) => {
+            serde_json::from_value(role).map(Some).map_err(|_| RoleClaimError::UnknownRole)
         }
-        Some(_) => Err(UNKNOWN_ROLE.into()),
+        Some(_) => Err(RoleClaimError::UnknownRole),
     }
 }
 
