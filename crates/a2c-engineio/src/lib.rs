@@ -8,6 +8,10 @@
 //! This crate knows nothing of Socket.IO or of any protocol above. It speaks neither Engine.IO 3 nor JSONP, and it does
 //! not listen: an HTTP server passes it requests, whose connections should be [`Stream`]s.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod backlog;
 mod batch;
 #[doc(hidden)]

@@ -24,6 +24,10 @@
 //! The hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it on. It must not
 //! depend on the Agent, the Computer or anything of MCP.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod audit;
 pub mod auth;
 #[doc(hidden)]

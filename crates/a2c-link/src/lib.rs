@@ -7,6 +7,10 @@
 //! While a connection is lost, `token` provides the credential of the next attempt, and `reconnect_log` decides whether
 //! another attempt makes sense and logs why it is needed.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod error;
 mod link;
 mod link_ended;

@@ -3,6 +3,10 @@
 //! The functions check what they read: each certificate can be parsed, and a key fits its certificate. Errors name the
 //! file and the problem, and never quote the content. This crate knows nothing of connections.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests;
 

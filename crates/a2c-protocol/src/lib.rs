@@ -7,6 +7,10 @@
 //! request into its structure or into the 400 that names the offending field, [`answer::decode`] turns an
 //! acknowledgement into the structure asked for or into the [`error::ErrorBody`] it carried.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod answer;
 pub mod config;
 pub mod context;

@@ -3,6 +3,10 @@
 //! `<type>[<attachments>-][<namespace>,][<id>][<JSON>]`: the head is all that client and relay have to agree on. Pure
 //! functions on text; this crate must not depend on JSON, I/O or anything that speaks above Socket.IO.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 use std::fmt::Write as _;
 
 /// What a packet is for. Binary packets are events and acknowledgements with attachments.

@@ -39,6 +39,10 @@
 //! * Everything that belongs to one link (queue, ack numbers, waiters) lives in one `Conn`
 //!   value (`conn`) that dies with the link, so nothing of an old link can reach a new one.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod client;
 mod conn;
 mod dial;

@@ -4,6 +4,8 @@
 //! and it panics instead of returning errors: a test that cannot have its peer has failed, and
 //! the message says what to do about it.
 
+#[cfg(feature = "authority")]
+mod authority;
 mod environment;
 mod node;
 mod peer;
@@ -13,9 +15,13 @@ mod wait;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "authority")]
+pub use authority::{Authority, certificate_params};
 pub use node::{NodeEnv, node};
 pub use peer::Peer;
-pub use python::{python, python_program};
+pub use python::{python, python_program, python_script};
+#[cfg(feature = "time")]
+pub use wait::within;
 pub use wait::{PATIENCE, until};
 
 /// The folder of the workspace.

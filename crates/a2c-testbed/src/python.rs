@@ -24,6 +24,13 @@ pub fn python_program(name: &str) -> PathBuf {
     python().with_file_name(name)
 }
 
+/// A command that runs a script of `tests/interop/python`.
+pub fn python_script(name: &str) -> Command {
+    let mut command = Command::new(python());
+    command.arg(workspace_root().join("tests/interop/python").join(name));
+    command
+}
+
 fn make() -> PathBuf {
     let folder = workspace_root().join("tests/interop/python");
     let requirements = folder.join("requirements.txt");

@@ -17,3 +17,15 @@ pub fn until(what: &str, holds: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Waits for a future.
+///
+/// # Panics
+/// When it does not complete within [`PATIENCE`]; the message says `what`.
+#[cfg(feature = "time")]
+pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(output) => output,
+        Err(_) => panic!("waited in vain for {what}"),
+    }
+}
