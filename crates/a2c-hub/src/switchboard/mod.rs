@@ -217,12 +217,12 @@ impl Switchboard {
             Inbound::ListRoom => self.list_room(sender, payload()?),
             Inbound::JoinOffice => {
                 let outcome = self.check_joins(sender).and_then(|()| payload()).and_then(|p| self.join(sender.conn, p));
-                self.acknowledge_seat(sender, kind, outcome);
+                self.acknowledge_seat(sender, kind, &outcome);
                 Ok(())
             }
             Inbound::LeaveOffice => {
                 let outcome = payload().and_then(|p| self.leave(sender.conn, p));
-                self.acknowledge_seat(sender, kind, outcome);
+                self.acknowledge_seat(sender, kind, &outcome);
                 Ok(())
             }
             Inbound::Unknown => Err(ErrorBody::bad_request(format!(
@@ -233,7 +233,7 @@ impl Switchboard {
     }
 
     /// Answers a join or a leave, which have their own form of acknowledgement.
-    fn acknowledge_seat(&self, sender: &Sender<'_>, kind: RequestKind, outcome: Result<(), ErrorBody>) {
+    fn acknowledge_seat(&self, sender: &Sender<'_>, kind: RequestKind, outcome: &Result<(), ErrorBody>) {
         let counted = outcome.as_ref().map_or_else(|error| RequestOutcome::of(error.code), |()| RequestOutcome::Ok);
         self.telemetry.handled(kind, counted);
         sender.reply.office(outcome.as_ref().copied());
