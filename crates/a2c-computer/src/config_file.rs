@@ -1,7 +1,7 @@
-//! The file that a Computer was started with: taken over again when it changes, and written when its owner says so.
+//! The file that a Computer was started with: applied again when it changes, and written when the owner asks for it.
 //!
-//! What an owner changes at run time stays until the Computer ends, also when the file changes meanwhile: of a changed
-//! file, only what differs from the file before is taken over. [`ConfigFile::reload`] takes all of it.
+//! What the owner changes at run time lasts until the Computer ends, also when the file changes meanwhile: of a changed
+//! file, only the differences from its earlier state are applied. [`ConfigFile::reload`] applies all of it.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,30 +12,28 @@ use std::time::{Duration, SystemTime};
 use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Mutex;
 
-use crate::config::{
-    Change, ComputerConfig, ConfigError, Difference, Edit, EditError, Format, ServerChange, edit, save,
-};
+use crate::config::{ComputerConfig, ConfigError, Difference, Edit, EditError, Format, edit, save};
 use crate::handle::{ComputerHandle, OperateError};
 
-/// How often the file is looked at. Asking for its size and time costs next to nothing, works on every file system, and
-/// does not mind how an editor writes.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the file's size and time are compared. This is cheap, and works on every file system and with every way in
+/// which editors write.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The file of a running Computer.
 pub struct ConfigFile {
     path: PathBuf,
-    /// What it said when it was last taken over. Held while it is read or written.
+    /// Its content when it was last applied. Locked while the file is read or written.
     known: Mutex<ComputerConfig>,
 }
 
-/// Why a file was not taken over.
+/// Why a file was not applied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReloadError {
     /// It cannot be read, or is not valid.
     #[error(transparent)]
     File(#[from] ConfigError),
-    /// It does not go together with what was changed at run time.
+    /// It contradicts what was changed at run time.
     #[error(transparent)]
     Operate(#[from] OperateError),
 }
@@ -50,7 +48,7 @@ pub enum SaveError {
         /// Which file.
         path: PathBuf,
     },
-    /// The file as it is does not allow for it.
+    /// The text of the file cannot be changed so.
     #[error("{} stays as it is: {source}", .path.display())]
     Edit {
         /// Which file.
@@ -68,14 +66,14 @@ pub enum SaveError {
     },
 }
 
-/// What tells one state of a file from another.
-type Stamp = Option<(SystemTime, u64, u64)>;
+/// Modification time, size and inode, which differ between two states of a file.
+type FileStamp = Option<(SystemTime, u64, u64)>;
 
 impl ConfigFile {
-    /// The file at this path, which says this.
-    pub fn new(path: &Path, says: ComputerConfig) -> Self {
+    /// The file at this path, and its content.
+    pub fn new(path: &Path, content: ComputerConfig) -> Self {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self { path, known: Mutex::new(says) }
+        Self { path, known: Mutex::new(content) }
     }
 
     /// Where it is.
@@ -83,7 +81,7 @@ impl ConfigFile {
         &self.path
     }
 
-    /// Takes the file as it is now: what was changed at run time and is not in it is undone.
+    /// Applies the file as it is now, and undoes run-time changes that are not in it.
     pub async fn reload(&self, handle: &ComputerHandle) -> Result<Difference, ReloadError> {
         let mut known = self.known.lock().await;
         let now = ComputerConfig::load(&self.path)?;
@@ -92,24 +90,24 @@ impl ConfigFile {
         Ok(difference)
     }
 
-    /// Watches the file and takes over what changes in it. A file that is not valid is told of, and changes nothing.
-    pub async fn follow(self: Arc<Self>, handle: ComputerHandle) -> Infallible {
+    /// Watches the file and applies what changes in it. A file that is not valid is logged, and changes nothing.
+    pub async fn watch(self: Arc<Self>, handle: ComputerHandle) -> Infallible {
         let mut seen = self.stamp();
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let now = self.stamp();
             if now == seen || now.is_none() {
-                // A file that is gone is most likely about to be replaced.
+                // A missing file is most likely about to be replaced.
                 continue;
             }
-            // Whoever writes may not be done yet.
-            tokio::time::sleep(LOOK).await;
+            // The file may still be being written.
+            tokio::time::sleep(POLL_INTERVAL).await;
             if self.stamp() != now {
                 continue;
             }
             seen = now;
-            match self.take_over(&handle).await {
-                Ok(difference) => announce(&self.path, &difference),
+            match self.apply_changes(&handle).await {
+                Ok(difference) => log_changes(&self.path, &difference),
                 Err(error) => {
                     tracing::error!("the configuration stays as it was, because the file cannot be used:\n{error}");
                 }
@@ -117,7 +115,7 @@ impl ConfigFile {
         }
     }
 
-    async fn take_over(&self, handle: &ComputerHandle) -> Result<Difference, ReloadError> {
+    async fn apply_changes(&self, handle: &ComputerHandle) -> Result<Difference, ReloadError> {
         let mut known = self.known.lock().await;
         let now = ComputerConfig::load(&self.path)?;
         let difference = handle.reload_onto(|running| merged(&known, &now, running)).await?;
@@ -125,16 +123,16 @@ impl ConfigFile {
         Ok(difference)
     }
 
-    /// Writes a server into the file, in the place of what is there under its name.
+    /// Adds a server to the file, or replaces the one with its name.
     pub async fn write(&self, server: &McpServerConfig) -> Result<(), SaveError> {
         self.edit(|_| Some(Edit::Set(Box::new(server.clone())))).await
     }
 
-    /// Switches a server of the file on or off; `running` is what is written where the file does not have it.
-    pub async fn switch(&self, running: &McpServerConfig, disabled: bool) -> Result<(), SaveError> {
+    /// Enables or disables a server of the file; `running` is added to a file that does not have the server.
+    pub async fn set_disabled(&self, running: &McpServerConfig, disabled: bool) -> Result<(), SaveError> {
         self.edit(|file| {
             match file.servers.get(&running.name) {
-                // What the file says already is left in the owner's words.
+                // Nothing to change.
                 Some(server) if server.disabled == disabled => None,
                 Some(_) => Some(Edit::SetDisabled { server: running.name.clone(), disabled }),
                 None => Some(Edit::Set(Box::new(McpServerConfig { disabled, ..running.clone() }))),
@@ -143,7 +141,7 @@ impl ConfigFile {
         .await
     }
 
-    /// Takes a server out of the file; it is no error when it is not in it.
+    /// Removes a server from the file; a server that is not in it is no error.
     pub async fn remove(&self, name: &str) -> Result<(), SaveError> {
         self.edit(|file| file.servers.contains_key(name).then(|| Edit::Remove(name.to_owned()))).await
     }
@@ -161,7 +159,7 @@ impl ConfigFile {
         let Some(change) = change(&before) else { return Ok(()) };
         let (text, after) = edit(&text, &[change]).map_err(refused)?;
         save(&self.path, &text).map_err(failed)?;
-        // What else has changed in the file is still to be taken over.
+        // Other changes of the file are still to be applied, so only this one counts as known.
         for (name, server) in &after.servers {
             if before.servers.get(name) != Some(server) {
                 known.servers.insert(name.clone(), server.clone());
@@ -171,7 +169,7 @@ impl ConfigFile {
         Ok(())
     }
 
-    fn stamp(&self) -> Stamp {
+    fn stamp(&self) -> FileStamp {
         let found = std::fs::metadata(&self.path).ok()?;
         #[cfg(unix)]
         let inode = std::os::unix::fs::MetadataExt::ino(&found);
@@ -181,7 +179,7 @@ impl ConfigFile {
     }
 }
 
-/// What runs, with what changed between two states of the file.
+/// The running configuration with the changes between two states of the file.
 fn merged(before: &ComputerConfig, after: &ComputerConfig, running: &ComputerConfig) -> ComputerConfig {
     let mut servers = running.servers.clone();
     for name in before.servers.keys().chain(after.servers.keys()) {
@@ -198,25 +196,13 @@ fn merged(before: &ComputerConfig, after: &ComputerConfig, running: &ComputerCon
     ComputerConfig { inputs: after.inputs.clone(), servers }
 }
 
-/// What a change means for a server, in a word.
-pub(crate) fn word(change: ServerChange) -> &'static str {
-    match change {
-        ServerChange::Added => "added",
-        ServerChange::Removed => "removed",
-        ServerChange::Enabled => "enabled",
-        ServerChange::Disabled => "disabled",
-        ServerChange::Changed(Change::Restart) => "restarted",
-        ServerChange::Changed(Change::Rules) => "new rules",
-    }
-}
-
-fn announce(path: &Path, difference: &Difference) {
+fn log_changes(path: &Path, difference: &Difference) {
     let file = path.display();
     for (server, change) in &difference.servers {
-        tracing::info!(%file, server, change = word(*change), "the configuration changed");
+        tracing::info!(%file, server, %change, "the configuration changed");
     }
     if difference.servers.is_empty() {
-        tracing::info!(%file, "the file was written; no server is another one");
+        tracing::info!(%file, "the file was written; no server changed");
     }
 }
 
@@ -230,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn of_a_changed_file_only_the_changes_are_taken_over() {
+    fn only_the_changes_of_a_file_are_applied() {
         let before = config(&json!({"a": {"command": "1"}, "b": {"command": "1"}, "c": {"command": "1"}}));
         let after = config(&json!({"a": {"command": "2"}, "b": {"command": "1"}, "d": {"command": "1"}}));
-        // `b` was switched off and `e` added at run time.
+        // `b` was disabled and `e` added at run time.
         let running = config(&json!({
             "a": {"command": "1"}, "b": {"command": "1", "disabled": true}, "c": {"command": "1"}, "e": {"command": "1"}
         }));
@@ -244,14 +230,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_is_written_and_what_else_changed_is_not_forgotten() {
+    async fn a_change_is_written_and_other_changes_of_the_file_stay_pending() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("computer.json");
         let started_with = config(&json!({"a": {"command": "1"}, "b": {"command": "1"}}));
         let file = ConfigFile::new(&path, started_with.clone());
-        // Somebody has changed `b` since.
+        // `b` has changed since.
         std::fs::write(&path, r#"{"servers": {"a": {"command": "1"/**/}, "b": {"command": "2"}}} // mine"#).unwrap();
-        file.switch(&started_with.servers["a"], true).await.unwrap();
+        file.set_disabled(&started_with.servers["a"], true).await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let expected = r#"{"servers": {"a": {"disabled": true, "command": "1"/**/}, "b": {"command": "2"}}} // mine"#;
         assert_eq!(text, expected);

@@ -1,6 +1,7 @@
-//! What a changed configuration means for the servers that run. Pure.
+//! The servers that a changed configuration starts, stops or changes. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use a2c_protocol::config::{Input, McpServerConfig, McpTransport};
 use serde_json::Value;
@@ -10,16 +11,29 @@ use super::ComputerConfig;
 /// What happens to one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerChange {
-    /// It is new; it starts, unless it is switched off.
+    /// It is new; it starts, unless it is disabled.
     Added,
-    /// It is gone; it stops.
+    /// It was removed; it stops.
     Removed,
-    /// It was switched on; it starts, with whatever else has changed.
+    /// It was enabled; it starts, with all its other changes.
     Enabled,
-    /// It was switched off; it stops.
+    /// It was disabled; it stops.
     Disabled,
-    /// It is there before and after, and is not the same.
+    /// It is in both configurations, and differs.
     Changed(Change),
+}
+
+impl fmt::Display for ServerChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
+            Self::Changed(Change::Restart) => "restarted",
+            Self::Changed(Change::Rules) => "new rules",
+        })
+    }
 }
 
 /// How much of a server has changed.
@@ -28,11 +42,11 @@ pub enum Change {
     /// How it is reached: it has to start again.
     Restart,
     /// What may be listed and called. The connection stays; the new rules count from the next request. Also any
-    /// change of a server that is switched off before and after.
+    /// change of a server that is disabled before and after.
     Rules,
 }
 
-/// Everything that differs between two configurations, by server. Servers that stay as they are do not appear.
+/// Everything that differs between two configurations. Servers without a difference do not appear.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// By the name of the server.
@@ -69,7 +83,7 @@ fn changed(old: &McpServerConfig, new: &McpServerConfig, inputs: &BTreeSet<&str>
         (true, true) => return (old != new).then_some(ServerChange::Changed(Change::Rules)),
         (false, false) => {}
     }
-    // A list of everything, so that a new field has to be thought about.
+    // All fields are named, so that a new one has to be considered here.
     let McpServerConfig { name: _, disabled: _, forbidden_tools, tool_meta, default_tool_meta, vrl, transport } = old;
     let refers = |transport| inputs_of(transport).iter().any(|id| inputs.contains(id.as_str()));
     if *transport != new.transport || *vrl != new.vrl || refers(transport) {
@@ -81,16 +95,16 @@ fn changed(old: &McpServerConfig, new: &McpServerConfig, inputs: &BTreeSet<&str>
     (!same_rules).then_some(ServerChange::Changed(Change::Rules))
 }
 
-/// The inputs whose value may be another one now. What an input is for is no part of its value.
+/// The inputs whose value may differ. The description is no part of the value.
 fn changed_inputs<'a>(old: &'a [Input], new: &'a [Input]) -> BTreeSet<&'a str> {
     let by_id = |inputs: &'a [Input]| -> BTreeMap<&'a str, Input> {
-        inputs.iter().map(|input| (input.id(), undescribed(input))).collect()
+        inputs.iter().map(|input| (input.id(), without_description(input))).collect()
     };
     let (old, new) = (by_id(old), by_id(new));
     old.keys().chain(new.keys()).copied().filter(|id| old.get(id) != new.get(id)).collect()
 }
 
-pub(super) fn undescribed(input: &Input) -> Input {
+pub(super) fn without_description(input: &Input) -> Input {
     let mut input = input.clone();
     match &mut input {
         Input::PromptString { description, .. }
@@ -167,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn switching_wins_over_other_changes_and_what_is_off_never_restarts() {
+    fn enabling_and_disabling_win_and_a_disabled_server_never_restarts() {
         let off = config(&json!({"a": {"command": "x", "disabled": true}}), &json!([]));
         let other_off = config(&json!({"a": {"command": "y", "disabled": true}}), &json!([]));
         let on = config(&json!({"a": {"command": "y"}}), &json!([]));
@@ -177,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_restarts_whoever_refers_to_it() {
+    fn a_changed_input_restarts_the_servers_that_refer_to_it() {
         let servers = json!({
             "a": {"command": "x", "env": {"K": "Bearer ${input:key} ${input:other}"}},
             "b": {"url": "https://${input:host}/mcp"},

@@ -5,8 +5,9 @@ use a2c_protocol::config::{Input, McpServerConfig};
 use a2c_settings::{Document, Format, Node, Spanned, json, without_byte_order_mark};
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 
+use super::error::EditError;
 use super::set_disabled::set_disabled;
-use super::{ComputerConfig, InvalidConfig, to_json};
+use super::{ComputerConfig, to_json};
 
 /// One change.
 #[derive(Debug, Clone)]
@@ -24,30 +25,6 @@ pub enum Edit {
     },
     /// Declares the input, or replaces the one with its id.
     Declare(Input),
-}
-
-/// Why a file is not changed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EditError {
-    /// The text is not a valid configuration.
-    #[error("it has to be valid before it can be changed:\n{0}")]
-    Before(#[source] InvalidConfig),
-    /// The changed text would not be a valid configuration.
-    #[error("it would not be valid afterwards:\n{0}")]
-    After(#[source] InvalidConfig),
-    /// There is no such server.
-    #[error("there is no server `{name}`")]
-    NoServer {
-        /// Which one.
-        name: String,
-    },
-    /// The key `enabled` of another host keeps the server off.
-    #[error("`{name}` is disabled by `enabled`, a key of another host: change that key by hand")]
-    DisabledByHost {
-        /// Which server.
-        name: String,
-    },
 }
 
 /// The text of a JSON configuration file after some changes, and the configuration that it then holds. An empty text is

@@ -1,4 +1,4 @@
-//! Why a text or a file is not a configuration.
+//! Why a text or a file is not a configuration, or cannot become another one.
 
 use std::path::PathBuf;
 
@@ -39,6 +39,30 @@ pub enum ConfigError {
         path: PathBuf,
         /// Everything that is wrong, in the order of the file.
         problems: Vec<Problem>,
+    },
+}
+
+/// Why a file is not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The text is not a valid configuration.
+    #[error("it has to be valid before it can be changed:\n{0}")]
+    Before(#[source] InvalidConfig),
+    /// The changed text would not be a valid configuration.
+    #[error("it would not be valid afterwards:\n{0}")]
+    After(#[source] InvalidConfig),
+    /// There is no such server.
+    #[error("there is no server `{name}`")]
+    NoServer {
+        /// Which one.
+        name: String,
+    },
+    /// The key `enabled` of another host keeps the server off.
+    #[error("`{name}` is disabled by `enabled`, a key of another host: change that key by hand")]
+    DisabledByHost {
+        /// Which server.
+        name: String,
     },
 }
 

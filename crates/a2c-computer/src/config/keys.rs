@@ -4,17 +4,17 @@
 pub(super) const FILE: &[&str] = &["$schema", "inputs", "servers"];
 /// Which server, and of which kind.
 pub(super) const SERVER: &[&str] = &["name", "type"];
-/// Where the parameters stand, unless they stand beside the other keys of the server.
+/// The parameters of the transport, unless they are beside the other keys of the server.
 pub(super) const PARAMETERS: &[&str] = &["server_parameters"];
-/// What the owner says about a server and its tools.
+/// What the owner allows and forbids.
 pub(super) const RULES: &[&str] = &["disabled", "forbidden_tools", "tool_meta", "default_tool_meta", "vrl"];
-/// What other hosts forbid in words of their own, in their files.
+/// What other hosts forbid, in their own keys.
 pub(super) const HOST_RULES: &[&str] = &["enabled", "disabledTools", "excludeTools", "disabled_tools"];
-/// Where other hosts list the tools that are allowed, which cannot be said here.
+/// Where other hosts list the allowed tools, which is not supported here.
 pub(super) const ALLOW_LISTS: &[&str] = &["includeTools", "enabledTools", "enabled_tools", "allowedTools", "tools"];
-/// The parameters that people write most, and misspell most.
+/// The parameters that are misspelt most often.
 pub(super) const COMMON: &[&str] = &["command", "args", "env", "url", "headers"];
-/// What the owner says about a tool.
+/// The metadata of a tool.
 pub(super) const TOOL_META: &[&str] = &["auto_apply", "alias", "tags", "ret_object_mapper"];
 /// A child process.
 pub(super) const STDIO: &[&str] = &["command", "args", "env", "cwd", "encoding", "encoding_error_handler"];

@@ -31,8 +31,8 @@ use serde_json::Value;
 
 pub(crate) use difference::inputs_of;
 pub use difference::{Change, Difference, ServerChange};
-pub use edit::{Edit, EditError, edit};
-pub use error::{ConfigError, InvalidConfig};
+pub use edit::{Edit, edit};
+pub use error::{ConfigError, EditError, InvalidConfig};
 pub(crate) use import::is_credential;
 pub(crate) use input_variable::input_variable;
 pub use saving::save;

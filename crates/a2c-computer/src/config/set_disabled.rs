@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
-use super::EditError;
+use super::error::EditError;
 
 /// The text of a valid configuration with `disabled` of a server changed, or added where it is missing. The key is never
 /// removed: the comments beside it would lose their subject.

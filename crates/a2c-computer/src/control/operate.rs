@@ -13,7 +13,7 @@ use super::wire::{
     CallReport, ChangeReport, Changed, HubReport, LogEntry, PolicyReport, Refusal, RefusalKind, Request, ServerNews,
     ServerReport, Status, ToolReport, millis,
 };
-use crate::config_file::{SaveError, word};
+use crate::config_file::{ConfigFile, SaveError};
 use crate::diagnosis::{self, readiness};
 use crate::handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 use crate::inputs::{InputValue, SetInputError};
@@ -190,14 +190,14 @@ impl Operation<'_> {
             return Ok(self.handle.server(server).map(|_| Value::Null)?);
         };
         let by_hand = || format!("write disabled = {off} into its server '{server}'");
-        self.saved(save, async |file| file.switch(running, off).await, by_hand).await
+        self.saved(save, async |file| file.set_disabled(running, off).await, by_hand).await
     }
 
     /// Tells what came of a change that is done already, and writes it where that is wanted.
     async fn saved(
         &self,
         save: bool,
-        write: impl AsyncFnOnce(&crate::config_file::ConfigFile) -> Result<(), SaveError>,
+        write: impl AsyncFnOnce(&ConfigFile) -> Result<(), SaveError>,
         by_hand: impl FnOnce() -> String,
     ) -> Done {
         let file = self.about.file.as_ref();
@@ -220,7 +220,7 @@ impl Operation<'_> {
         };
         let difference = file.reload(self.handle).await.map_err(|error| refused(RefusalKind::Invalid, &error))?;
         let news = difference.servers.into_iter();
-        told(&news.map(|(server, change)| ServerNews { server, news: word(change).to_owned() }).collect::<Vec<_>>())
+        told(&news.map(|(server, change)| ServerNews { server, news: change.to_string() }).collect::<Vec<_>>())
     }
 
     /// Comparing may take a moment, which others need not wait for.

@@ -174,8 +174,8 @@ fn tools_of(server_facts: &ServerFacts, facts: &Facts<'_>, found: &mut Vec<Diagn
 }
 
 fn file(facts: &Facts<'_>, found: &mut Vec<Diagnosis>) {
-    let in_the_clear = import::kept(facts.config);
-    for note in import::out_of_reach(facts.config) {
+    let in_the_clear = import::literal_secrets(facts.config);
+    for note in import::exposed_secrets(facts.config) {
         let advice = "write ${input:ID} in its place and declare the input";
         found.push(Diagnosis { server: note.server, grade: Grade::Warning, what: note.what, advice: advice.into() });
     }

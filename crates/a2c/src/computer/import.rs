@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use a2c_computer::config::import::{Imported, LiteralSecrets, Present, import};
+use a2c_computer::config::import::{Imported, LiteralSecrets, OnConflict, import};
 use a2c_computer::config::{ComputerConfig, Format, document, edit, save};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
         bail!("{}: no server could be taken over", args.file.display());
     }
     match &args.into {
-        Some(into) => merge(&mut imported, into, if args.replace { Present::Replace } else { Present::Keep })?,
+        Some(into) => merge(&mut imported, into, if args.replace { OnConflict::Replace } else { OnConflict::Keep })?,
         None => output::line(imported.config.to_json().trim_end()),
     }
     for secret in &imported.secrets {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
 }
 
 /// Adds what was imported to a configuration file.
-fn merge(imported: &mut Imported, into: &Path, present: Present) -> Result<()> {
+fn merge(imported: &mut Imported, into: &Path, on_conflict: OnConflict) -> Result<()> {
     let name = into.display();
     if Format::of(into) == Format::Toml {
         bail!("{name}: only JSON files can be added to; leave --into out and copy what is printed");
@@ -75,7 +75,7 @@ fn merge(imported: &mut Imported, into: &Path, present: Present) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Default::default(),
         Err(error) => return Err(error).with_context(|| format!("cannot read {name}")),
     };
-    let (edits, notes) = imported.onto(&existing, present);
+    let (edits, notes) = imported.onto(&existing, on_conflict);
     notes.iter().for_each(|note| output::note(&note.to_string()));
     if edits.is_empty() {
         output::note(&format!("{name} stays as it is"));

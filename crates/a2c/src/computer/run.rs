@@ -147,7 +147,7 @@ pub(super) async fn stay(args: RunArgs) -> Result<ExitCode> {
     }
     let seat = computer.seat();
     output::line(&format!("ready {}@{}", seat.name, seat.office));
-    let watching = file.follow(computer.handle());
+    let watching = file.watch(computer.handle());
     let ended = tokio::select! {
         never = watching, if !args.no_watch => match never {},
         ended = computer.ended() => Some(ended),

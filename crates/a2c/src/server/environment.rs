@@ -14,7 +14,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, Error, FromArgMatches as _};
 
-use super::args::Flags;
+use super::flags::Flags;
 
 /// A variable that cannot be used.
 #[derive(Debug, Clone)]

@@ -30,7 +30,7 @@ Secrets:
   tokens, each with a label, go into the file as [[auth.tokens]].
 
 Signals:
-  SIGINT, SIGTERM  stop: nobody new gets in, calls in flight are waited for (--drain); a second one ends the wait
+  SIGINT, SIGTERM  stop: refuse new clients and wait for calls in flight (--drain); a second one ends the wait
   SIGHUP           read the TLS files again
   SIGUSR1          reopen the audit log after it was moved away
 

@@ -333,7 +333,7 @@ mod tests {
     use a2c_hub::HubLimits;
 
     use super::*;
-    use crate::server::args::Flags;
+    use crate::server::flags::Flags;
     use crate::server::reading::parse;
 
     /// What the command line says, and which of it is from the environment.
@@ -375,7 +375,7 @@ mod tests {
         let names = ["listen", "allow_host", "drain", "auth", "tls_cert", "max_calls", "joins_per_minute"];
         let more = ["audit_values", "otlp_endpoint", "trace_ratio"];
         let by_environment = given(flags, &[&names[..], &more[..]].concat());
-        let nobody = Given::default();
+        let nothing = Given::default();
         for (name, of_given, of_file, of_default) in [
             ("listen", "127.0.0.1:1", "127.0.0.1:3", "127.0.0.1:7420"),
             ("allow_hosts", "a", "c", Overview::NOT_SET),
@@ -392,8 +392,8 @@ mod tests {
                 (&by_flag, FILE, of_given, Origin::Flag),
                 (&by_environment, FILE, of_given, Origin::Environment),
                 (&by_flag, "", of_given, Origin::Flag),
-                (&nobody, FILE, of_file, Origin::File),
-                (&nobody, "", of_default, Origin::Default),
+                (&nothing, FILE, of_file, Origin::File),
+                (&nothing, "", of_default, Origin::Default),
             ] {
                 assert_eq!(entry(&merged(given, file), name), (value.to_owned(), origin), "{name}");
             }
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_off_only_where_nobody_else_can_reach_the_hub() {
+    fn limits_are_off_only_where_no_other_machine_can_reach_the_hub() {
         let limits = |file: &str| merged(&Given::default(), file).limits;
         assert_eq!(limits(""), HubLimits::public());
         assert_eq!(limits("[auth]\nkind = \"none\""), HubLimits::local());

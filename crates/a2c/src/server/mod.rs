@@ -1,6 +1,6 @@
 //! `a2c server`: a hub.
 //!
-//! How settings flow: `args` (flags, and the `environment`) and `file` (TOML, by `reading`) hold what each source says;
+//! How settings flow: `args` (`flags`, and the `environment`) and `file` (TOML, by `reading`) hold what each source says;
 //! `merge` makes `settings` of them, with an overview of the origin of each (by the names in `names`); `plan` reads the
 //! files that they name and makes a hub's configuration of them, with `access` for who may connect. No step ends at the
 //! first `problem`: all are collected. Then `check` shows all of it, or the hub starts.
@@ -11,6 +11,7 @@ mod check;
 mod descriptors;
 mod environment;
 mod file;
+mod flags;
 mod help;
 mod merge;
 mod names;
@@ -83,7 +84,7 @@ impl ServerArgs {
         plan.notes.problems.splice(..0, problems);
         if let Some(path) = open_secrets {
             let path = path.display();
-            let words = format!("everybody on this machine can read the secrets in {path}: chmod o-r {path}");
+            let words = format!("every user of this machine can read the secrets in {path}: chmod o-r {path}");
             plan.notes.warnings.push(words);
         }
         Ok((settings, plan))
@@ -128,7 +129,7 @@ struct Files {
     audit: bool,
 }
 
-/// The token goes to standard output, where whoever started the hub reads it, and not into the log.
+/// Prints the token on standard output, for the person who started the hub, and not into the log.
 fn hand_out(token: &Secret, is_local: bool) {
     output::line(&format!("token {}", token.expose()));
     let or_none = if is_local { ", or --auth none to need none" } else { "" };
@@ -159,7 +160,7 @@ async fn until_stopped(hub: &Hub, files: Files, signals: &mut HubSignals) {
     }
 }
 
-/// Lets the calls in flight come to their end, unless somebody is in a hurry: no process is left behind by a hub.
+/// Waits for the calls in flight, until a second signal to stop.
 async fn stop(hub: Hub, signals: &mut HubSignals) {
     let hurry = async {
         while signals.next().await != HubSignal::Stop {}

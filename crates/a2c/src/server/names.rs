@@ -137,7 +137,7 @@ mod tests {
     #[derive(clap::Parser)]
     struct Cli {
         #[command(flatten)]
-        flags: crate::server::args::Flags,
+        flags: crate::server::flags::Flags,
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::reading::FileError;
 /// Settings that a hub cannot start with. Names are those of the file; where a flag is the usual way, it is named too.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
-    /// Everybody could come in from everywhere.
+    /// Every client of the network could connect.
     #[error(
         "refusing to listen on {0} without authentication: set A2C_TOKEN (or token_file, or another --auth), or listen \
          on a loopback address"
@@ -58,7 +58,7 @@ pub(crate) enum Problem {
     /// Two tokens that log and audit could not tell apart.
     #[error("{0}: there is another token with the label '{1}': give each its own")]
     SameLabel(String, String),
-    /// Two tokens that nobody could tell apart.
+    /// Two tokens with the same value.
     #[error("{0} and {1} are the same token: make another one (openssl rand -hex 32), or leave one of them out")]
     SameToken(String, String),
     /// A secret cannot be read.

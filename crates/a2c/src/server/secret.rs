@@ -100,7 +100,7 @@ impl SecretSource {
                 let text = read_short(path).map_err(failed)?;
                 if is_open_to_others(path) {
                     let path = path.display();
-                    warnings.push(format!("everybody on this machine can read {path} ({setting}): chmod o-r {path}"));
+                    warnings.push(format!("every user of this machine can read {path} ({setting}): chmod o-r {path}"));
                 }
                 Secret::new(text.trim())
             }

@@ -139,13 +139,13 @@ impl fmt::Display for Ratio {
 /// How clients prove who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuthKind {
-    /// Everybody may connect; on a loopback address only.
+    /// Every client may connect; on a loopback address only.
     None,
-    /// Whoever shows a token.
+    /// Clients with a token.
     Token,
-    /// Whoever shows a signed token that says itself what it is good for.
+    /// Clients with a signed token that states what it allows.
     Jwt,
-    /// Whoever has a certificate of --client-ca.
+    /// Clients with a certificate of --client-ca.
     Mtls,
 }
 

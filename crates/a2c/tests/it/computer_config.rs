@@ -98,7 +98,7 @@ fn the_rules_of_a_server_outlive_its_replacement() {
     let mine = r#"{"servers": {"time": {"command": "mine", "disabled": true, "forbidden_tools": ["set"]}}}"#;
     files.with("computer.json", mine);
     let replaced = run(&["computer", "import", &from, "--into", &into, "--replace", "--name", "time"]);
-    let note = "time: replaced; what you had said in `disabled`, `forbidden_tools` stays";
+    let note = "time: replaced; your settings of `disabled`, `forbidden_tools` stay";
     assert!(replaced.stderr.contains(note), "{}", replaced.stderr);
     let time = &ComputerConfig::load(&into).unwrap().servers["time"];
     assert!(time.disabled && time.forbidden_tools == ["set"], "{time:?}");

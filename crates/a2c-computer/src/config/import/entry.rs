@@ -1,4 +1,4 @@
-//! One server of another host, in our shape. Hosts differ in the names of keys and in little else.
+//! Converts one server of another host into our shape. Hosts differ mainly in the names of their keys.
 
 use serde_json::{Map, Value, json};
 
@@ -6,14 +6,14 @@ use super::host::Host;
 use super::{placeholders, take};
 use crate::config::keys::ALLOW_LISTS;
 
-/// A server in our shape, not checked yet, and what there is to say about it.
+/// A server in our shape, not checked yet, and notes about it.
 pub(super) struct Converted {
     pub(super) server: Value,
     pub(super) notes: Vec<String>,
 }
 
-/// Keys that say nothing that would be lost.
-const IDLE: [&str; 5] = ["name", "source", "gallery", "version", "$schema"];
+/// Keys that can be dropped without a note.
+const IGNORED: [&str; 5] = ["name", "source", "gallery", "version", "$schema"];
 
 /// Converts an entry.
 pub(super) fn convert(host: Host, entry: &Map<String, Value>) -> Converted {
@@ -39,17 +39,17 @@ pub(super) fn convert(host: Host, entry: &Map<String, Value>) -> Converted {
         let is_empty = value.is_null() || value == json!([]) || value == json!({});
         if ALLOW_LISTS.contains(&key.as_str()) && !is_empty {
             notes.push(format!(
-                "`{key}` allows some tools only, which cannot be said here: every tool is offered, unless you write \
+                "`{key}` allows some tools only, which is not supported here: every tool is offered, unless you write \
                  the others into `forbidden_tools`"
             ));
-        } else if !IDLE.contains(&key.as_str()) && !is_empty {
-            notes.push(format!("`{key}` was not understood and was left out"));
+        } else if !IGNORED.contains(&key.as_str()) && !is_empty {
+            notes.push(format!("`{key}` is unknown and was left out"));
         }
     }
     Converted { server: server.into(), notes }
 }
 
-/// What the owner has said about the server and its tools.
+/// What the owner allows and forbids.
 fn rules(left: &mut Map<String, Value>, notes: &mut Vec<String>) -> Map<String, Value> {
     let mut server = Map::new();
     for key in ["forbidden_tools", "tool_meta", "default_tool_meta", "vrl"] {
@@ -72,18 +72,18 @@ fn rules(left: &mut Map<String, Value>, notes: &mut Vec<String>) -> Map<String, 
     let included = left.get("includeTools").and_then(Value::as_array);
     let mut tools: Vec<&str> = tools.into_iter().filter(|tool| *tool != "*").collect();
     if let (true, Some(included)) = (every, included) {
-        // What was trusted is what was allowed. `tool(arguments)` allows a part of a tool, which cannot be said here.
+        // The host trusts the allowed tools. `tool(arguments)` allows a part of a tool, which is not supported here.
         tools.extend(included.iter().filter_map(Value::as_str).filter(|tool| !tool.contains('(')));
     } else if every {
         server.insert("default_tool_meta".into(), json!({"auto_apply": true}));
-        notes.push("every tool runs without asking, as it did there: see `default_tool_meta`".into());
+        notes.push("every tool runs without asking, as in that host: see `default_tool_meta`".into());
     }
     if !tools.is_empty() {
         let meta = server.entry("tool_meta").or_insert_with(|| json!({}));
         for tool in &tools {
             meta[*tool]["auto_apply"] = true.into();
         }
-        notes.push(format!("runs without asking, as there: {}", tools.join(", ")));
+        notes.push(format!("runs without asking, as in that host: {}", tools.join(", ")));
     }
     server
 }
@@ -144,7 +144,7 @@ fn http(host: Host, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> (
         Some(other) if !other.is_empty() => other,
         _ if older => "sse",
         _ if url.split(['?', '#']).next().is_some_and(|path| path.trim_end_matches('/').ends_with("/sse")) => {
-            notes.push("was taken for a legacy SSE server, as its URL ends so: see `type`".into());
+            notes.push("was taken for a legacy SSE server because of the end of its URL: see `type`".into());
             "sse"
         }
         _ => "streamable",
@@ -153,7 +153,7 @@ fn http(host: Host, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> (
     for key in ["requestOptions", "requestInit"] {
         if let Some(Value::Object(mut inner)) = left.remove(key) {
             headers.extend(text_map(take(&mut inner, &["headers"])));
-            notes.extend(inner.keys().map(|inside| format!("`{key}.{inside}` was not understood and was left out")));
+            notes.extend(inner.keys().map(|inside| format!("`{key}.{inside}` is unknown and was left out")));
         }
     }
     for (name, variable) in text_map(take(left, &["env_http_headers"])) {
@@ -176,7 +176,7 @@ fn http(host: Host, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> (
     (kind.to_owned(), parameters.into())
 }
 
-/// Numbers and flags as the texts that they become for a process; nothing else is a text.
+/// A string, or a number or boolean as the string that a process gets.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),

@@ -1,4 +1,4 @@
-//! Whose file it is, and where its servers are.
+//! The host that a file belongs to, and where its servers are.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Host {
     Windsurf,
     /// `settings.json` of Zed.
     Zed,
-    /// `cline_mcp_settings.json`, also of Roo Code and its kin.
+    /// `cline_mcp_settings.json`, also of Roo Code and similar ones.
     Cline,
     /// `settings.json` of Gemini CLI.
     GeminiCli,
@@ -63,20 +63,20 @@ pub(super) struct Found<'a> {
     pub(super) host: Host,
     pub(super) servers: Vec<(&'a str, Option<&'a str>, &'a Value)>,
     pub(super) inputs: Vec<&'a Value>,
-    /// The servers that are switched off elsewhere than in their entry: the project that says so, and the name.
-    off: Vec<(&'a str, &'a str)>,
+    /// The servers that a project disables: the project and the name.
+    disabled: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Found<'a> {
-    /// The project that has this server switched off. A project that has one of the name means its own.
-    pub(super) fn switched_off(&self, name: &str, project: Option<&str>) -> Option<&'a str> {
+    /// The project that disables this server. A project that has a server of this name means its own.
+    pub(super) fn disabled_in(&self, name: &str, project: Option<&str>) -> Option<&'a str> {
         let has = |at: &str| self.servers.iter().any(|(own, of, _)| *own == name && *of == Some(at));
         let is_meant = |at: &str| project.map_or_else(|| !has(at), |project| project == at);
-        self.off.iter().find(|(at, off)| *off == name && is_meant(at)).map(|(at, _)| *at)
+        self.disabled.iter().find(|(at, disabled)| *disabled == name && is_meant(at)).map(|(at, _)| *at)
     }
 }
 
-/// Looks for servers wherever a known host keeps them.
+/// Looks for servers under the keys of all known hosts.
 pub(super) fn find(document: &Value) -> Option<Found<'_>> {
     let top = document.as_object()?;
     if let Some(projects) = top.get("projects").and_then(Value::as_object) {
@@ -87,26 +87,26 @@ pub(super) fn find(document: &Value) -> Option<Found<'_>> {
         });
         let servers: Vec<_> = global.into_iter().chain(of_project).collect();
         if !servers.is_empty() {
-            let off = projects.iter().flat_map(|(project, inside)| {
+            let disabled = projects.iter().flat_map(|(project, inside)| {
                 let lists = ["disabledMcpServers", "disabledMcpjsonServers"].map(|key| list(inside.get(key)));
                 lists.into_iter().flatten().filter_map(move |name| Some((project.as_str(), name.as_str()?)))
             });
-            return Some(Found { host: Host::ClaudeCode, servers, inputs: Vec::new(), off: off.collect() });
+            return Some(Found { host: Host::ClaudeCode, servers, inputs: Vec::new(), disabled: disabled.collect() });
         }
     }
-    places(top).into_iter().find_map(|(host, servers, inputs)| {
+    locations(top).into_iter().find_map(|(host, servers, inputs)| {
         let servers = named(servers?);
         let host = if host == Host::Common { by_entries(top, &servers) } else { host };
         let is_full = |(_, _, entry): &(&str, Option<&str>, &Value)| entry.get("server_parameters").is_some();
         let host = if host == Host::VsCode && servers.iter().any(is_full) { Host::A2c } else { host };
-        (!servers.is_empty()).then(|| Found { host, servers, inputs: list(inputs), off: Vec::new() })
+        (!servers.is_empty()).then(|| Found { host, servers, inputs: list(inputs), disabled: Vec::new() })
     })
 }
 
-type Place<'a> = (Host, Option<&'a Value>, Option<&'a Value>);
+type Location<'a> = (Host, Option<&'a Value>, Option<&'a Value>);
 
-/// Where each host keeps servers, and inputs.
-fn places(top: &Map<String, Value>) -> [Place<'_>; 9] {
+/// The servers and inputs under the keys of each host.
+fn locations(top: &Map<String, Value>) -> [Location<'_>; 9] {
     let mcp = top.get("mcp");
     let inside = |key: &str| mcp.and_then(|mcp| mcp.get(key));
     let experimental = top.get("experimental").and_then(|inside| inside.get("modelContextProtocolServers"));
@@ -125,7 +125,7 @@ fn places(top: &Map<String, Value>) -> [Place<'_>; 9] {
     ]
 }
 
-/// The `mcpServers` of several hosts tell themselves apart by the keys they use.
+/// Several hosts use `mcpServers`; the keys of their entries differ.
 fn by_entries(top: &Map<String, Value>, servers: &[(&str, Option<&str>, &Value)]) -> Host {
     let has = |keys: &[&str]| servers.iter().any(|(_, _, entry)| keys.iter().any(|key| entry.get(*key).is_some()));
     if top.get("mcpServers").is_some_and(Value::is_array) {
@@ -141,7 +141,7 @@ fn by_entries(top: &Map<String, Value>, servers: &[(&str, Option<&str>, &Value)]
     }
 }
 
-/// Servers by name: in an object, or in a list in which each says its name.
+/// Servers by name: from an object, or from a list of entries with names.
 fn named(servers: &Value) -> Vec<(&str, Option<&str>, &Value)> {
     match servers {
         Value::Object(servers) => servers.iter().map(|(name, entry)| (name.as_str(), None, entry)).collect(),

@@ -1,4 +1,4 @@
-//! What was imported, beside what is already there.
+//! Adds imported servers to an existing configuration.
 
 use std::collections::BTreeMap;
 
@@ -7,39 +7,39 @@ use a2c_protocol::tool::ToolMeta;
 use serde_json::Value;
 
 use super::{Imported, Note, input_variable, is_taken};
-use crate::config::difference::{inputs_of, undescribed};
+use crate::config::difference::{inputs_of, without_description};
 use crate::config::{ComputerConfig, Edit};
 
-/// Whether a server that is already there makes way for an imported one of the same name.
+/// What happens to an existing server that has the name of an imported one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Present {
+pub enum OnConflict {
     /// It stays.
     #[default]
     Keep,
-    /// It is replaced; of its rules stays what the imported one does not say itself.
+    /// It is replaced, except for those of its rules that the imported server does not have.
     Replace,
 }
 
 impl Imported {
-    /// The edits that put the imported servers beside those of a configuration, and what there is to say about each.
-    /// An input that means something else there gets another id; [`Imported::secrets`] is told.
-    pub fn onto(&mut self, existing: &ComputerConfig, present: Present) -> (Vec<Edit>, Vec<Note>) {
+    /// The edits that add the imported servers to a configuration, and a note about each server. An input whose id means
+    /// something else there gets another id, also in [`Imported::secrets`].
+    pub fn onto(&mut self, existing: &ComputerConfig, on_conflict: OnConflict) -> (Vec<Edit>, Vec<Note>) {
         let mut notes = Vec::new();
         let mut servers = Vec::new();
         for (name, server) in &self.config.servers {
-            let (what, taken) = match (existing.servers.get(name), present) {
+            let (what, taken) = match (existing.servers.get(name), on_conflict) {
                 (None, _) => ("added".into(), Some(server.clone())),
-                (Some(other), _) if other == server => ("is there already, just so".into(), None),
-                (Some(other), Present::Replace) => match with_rules_of(other, server.clone()) {
-                    (server, _) if server == *other => ("is there already, just so".into(), None),
+                (Some(other), _) if other == server => ("is already there and the same".into(), None),
+                (Some(other), OnConflict::Replace) => match with_rules_of(other, server.clone()) {
+                    (server, _) if server == *other => ("is already there and the same".into(), None),
                     (server, kept) if kept.is_empty() => ("replaced".into(), Some(server)),
                     (server, kept) => {
-                        let what = format!("replaced; what you had said in {} stays", kept.join(", "));
+                        let what = format!("replaced; your settings of {} stay", kept.join(", "));
                         (what, Some(server))
                     }
                 },
-                (Some(_), Present::Keep) => {
-                    ("is there already and stays as it is; --replace takes the imported one".into(), None)
+                (Some(_), OnConflict::Keep) => {
+                    ("is already there and stays as it is; --replace takes the imported one".into(), None)
                 }
             };
             notes.push(Note { server: Some(name.clone()), what });
@@ -52,7 +52,7 @@ impl Imported {
         let used = |input: &&Input| servers.iter().any(|server| inputs_of(&server.transport).contains(input.id()));
         for input in self.config.inputs.iter().filter(used) {
             match inputs.iter().find(|other| other.id() == input.id()) {
-                Some(other) if undescribed(other) == undescribed(input) => {}
+                Some(other) if without_description(other) == without_description(input) => {}
                 None if !is_taken(&inputs, input.id()) => {
                     inputs.push(input.clone());
                     edits.push(Edit::Declare(input.clone()));
@@ -70,13 +70,13 @@ impl Imported {
                 secret.input.clone_from(id);
             }
         }
-        edits.extend(servers.into_iter().map(|server| Edit::Set(Box::new(referring(server, &renamed)))));
+        edits.extend(servers.into_iter().map(|server| Edit::Set(Box::new(with_renamed_inputs(server, &renamed)))));
         (edits, notes)
     }
 }
 
-/// The server with the rules of the one it replaces, where it has none of its own; and which rules these are. Nobody
-/// who imports a server again means to allow what they had forbidden.
+/// The server with the rules of the one it replaces, where it has none of its own; and the names of these rules.
+/// Importing a server again must not allow what its owner has forbidden.
 fn with_rules_of(old: &McpServerConfig, mut new: McpServerConfig) -> (McpServerConfig, Vec<&'static str>) {
     let imported = new.clone();
     new.disabled |= old.disabled;
@@ -84,10 +84,10 @@ fn with_rules_of(old: &McpServerConfig, mut new: McpServerConfig) -> (McpServerC
     new.forbidden_tools.extend(missing.cloned());
     for (tool, meta) in &old.tool_meta {
         let own = new.tool_meta.remove(tool);
-        new.tool_meta.insert(tool.clone(), with_words_of(meta, own));
+        new.tool_meta.insert(tool.clone(), with_meta_of(meta, own));
     }
     if let Some(meta) = &old.default_tool_meta {
-        new.default_tool_meta = Some(with_words_of(meta, new.default_tool_meta.take()));
+        new.default_tool_meta = Some(with_meta_of(meta, new.default_tool_meta.take()));
     }
     new.vrl = new.vrl.or_else(|| old.vrl.clone());
     let kept = [
@@ -100,7 +100,7 @@ fn with_rules_of(old: &McpServerConfig, mut new: McpServerConfig) -> (McpServerC
     (new, kept.into_iter().filter_map(|(rule, is_kept)| is_kept.then_some(rule)).collect())
 }
 
-fn with_words_of(old: &ToolMeta, new: Option<ToolMeta>) -> ToolMeta {
+fn with_meta_of(old: &ToolMeta, new: Option<ToolMeta>) -> ToolMeta {
     let Some(new) = new else { return old.clone() };
     ToolMeta {
         auto_apply: new.auto_apply.or(old.auto_apply),
@@ -121,8 +121,8 @@ fn with_free_id(input: &Input, inputs: &[Input], renamed: &mut BTreeMap<String, 
     input
 }
 
-/// The server with its placeholders naming the inputs as they are called now.
-fn referring(mut server: McpServerConfig, renamed: &BTreeMap<String, String>) -> McpServerConfig {
+/// The server with renamed inputs in its placeholders.
+fn with_renamed_inputs(mut server: McpServerConfig, renamed: &BTreeMap<String, String>) -> McpServerConfig {
     if renamed.is_empty() {
         return server;
     }

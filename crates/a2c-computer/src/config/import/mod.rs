@@ -1,9 +1,8 @@
-//! The files of other MCP hosts, converted. Pure: a document goes in, a configuration and what there is to say about it
-//! come out.
+//! Converts the files of other MCP hosts. Pure: a document goes in, a configuration and notes come out.
 //!
 //! How it goes: [`host`](Host) finds out whose file it is and where its servers are; `entry` turns each into our shape,
 //! which the ordinary reader then checks; `placeholders` translates references to the environment; `secrets` moves
-//! literal secrets out of the file, into inputs; `merge` puts the outcome beside a configuration that is already there.
+//! literal secrets out of the file, into inputs; `merge` adds the outcome to an existing configuration.
 
 mod entry;
 mod host;
@@ -21,16 +20,16 @@ use super::ComputerConfig;
 use super::difference::inputs_of;
 use crate::config::input_variable;
 pub use host::Host;
-pub use merge::Present;
+pub use merge::OnConflict;
 pub use secrets::MovedSecret;
-pub(crate) use secrets::{is_secret as is_credential, kept, out_of_reach};
+pub(crate) use secrets::{exposed_secrets, is_secret as is_credential, literal_secrets};
 
-/// Something that the owner should know about the conversion. Never quotes a value.
+/// A message to the owner about the conversion. It never quotes a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The server it is about.
     pub server: Option<String>,
-    /// What was done, or was not.
+    /// What was done or left out.
     pub what: String,
 }
 
@@ -43,7 +42,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// What becomes of literal secrets in `env` and `headers`.
+/// What happens to literal secrets in `env` and `headers`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LiteralSecrets {
     /// They become inputs, whose values the owner gives in another way.
@@ -56,31 +55,32 @@ pub enum LiteralSecrets {
 /// A converted file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// Whose file it was taken for.
+    /// The host that the file was recognised as belonging to.
     pub host: Host,
-    /// What it says.
+    /// Its servers and inputs.
     pub config: ComputerConfig,
-    /// What could not be taken over as it was.
+    /// What could not be converted exactly.
     pub notes: Vec<Note>,
-    /// The inputs that stand where secrets stood.
+    /// The inputs that replace literal secrets.
     pub secrets: Vec<MovedSecret>,
 }
 
 /// Why nothing is imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ImportError {
-    /// Nothing in it looks like MCP servers.
+    /// No key holds MCP servers.
     #[error(
         "no MCP servers were found: looked for `mcpServers`, `servers`, `mcp.servers`, `context_servers`, \
          `mcp_servers`, `projects` and `experimental.modelContextProtocolServers`"
     )]
     NoServers,
-    /// A server that was asked for is not there.
+    /// A requested server is missing.
     #[error("there is no server `{name}`: there are {}", there.join(", "))]
     NoServer {
         /// Which one.
         name: String,
-        /// Those that are there.
+        /// The servers of the file.
         there: Vec<String>,
     },
 }
@@ -91,17 +91,17 @@ pub fn import(document: &Value, literals: LiteralSecrets) -> Result<Imported, Im
     let mut imported =
         Imported { host: found.host, config: ComputerConfig::default(), notes: Vec::new(), secrets: Vec::new() };
     for input in &found.inputs {
-        imported.take_input(input);
+        imported.add_input(input);
     }
     for (name, project, entry) in &found.servers {
-        imported.take_server(name, *project, entry, found.switched_off(name, *project));
+        imported.add_server(name, *project, entry, found.disabled_in(name, *project));
     }
     if literals == LiteralSecrets::Move {
         imported.secrets = secrets::move_out(&mut imported.config);
     } else {
-        imported.notes.extend(secrets::kept(&imported.config));
+        imported.notes.extend(secrets::literal_secrets(&imported.config));
     }
-    imported.notes.extend(secrets::out_of_reach(&imported.config));
+    imported.notes.extend(secrets::exposed_secrets(&imported.config));
     Ok(imported)
 }
 
@@ -127,9 +127,9 @@ impl Imported {
         self.notes.push(Note { server: server.map(ToOwned::to_owned), what: what.into() });
     }
 
-    fn take_server(&mut self, name: &str, project: Option<&str>, entry: &Value, off_in: Option<&str>) {
+    fn add_server(&mut self, name: &str, project: Option<&str>, entry: &Value, off_in: Option<&str>) {
         let Some(entry) = entry.as_object() else {
-            return self.note(Some(name), "is no object and was left out");
+            return self.note(Some(name), "is not an object and was left out");
         };
         let converted = entry::convert(self.host, entry);
         for what in converted.notes {
@@ -154,20 +154,17 @@ impl Imported {
             self.note(Some(&own), format!("is of the project {project}, and runs for all of them here"));
         }
         if let Some(project) = off_in {
-            self.note(
-                Some(&own),
-                format!("is switched off in the project {project}, and so it is here: see `disabled`"),
-            );
+            self.note(Some(&own), format!("is disabled in the project {project}, and therefore here: see `disabled`"));
         }
-        // One that several projects have is off if it is off in any.
+        // A server of several projects is disabled if one of them disables it.
         server.disabled |= off_in.is_some() || self.config.servers.get(&own).is_some_and(|other| other.disabled);
         server.name.clone_from(&own);
         self.config.servers.insert(own, server);
     }
 
-    fn take_input(&mut self, input: &Value) {
+    fn add_input(&mut self, input: &Value) {
         let id = input["id"].as_str().unwrap_or_default();
-        // There the command is one of the editor's, not a program.
+        // In VS Code the command is one of the editor's, not a program.
         if self.host.is_vs_code() && input["type"] == "command" {
             return self.note(None, format!("the input `{id}` runs a command of the editor and was left out"));
         }
@@ -188,12 +185,12 @@ impl Imported {
     }
 }
 
-/// Takes the first of these keys that is there and says something.
+/// Removes these keys, and returns the first value that is not `null`.
 fn take(map: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
     keys.iter().filter_map(|key| map.remove(*key)).find(|value| !value.is_null())
 }
 
-/// Whether there is an input of this id, or one that takes its value from the same variable.
+/// Whether an input has this id, or takes its value from the same variable.
 fn is_taken(inputs: &[Input], id: &str) -> bool {
     inputs.iter().any(|input| input_variable(input.id()) == input_variable(id))
 }

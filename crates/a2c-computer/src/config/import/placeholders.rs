@@ -1,11 +1,11 @@
-//! References to the environment, as other hosts write them.
+//! Translates the references of other hosts to the environment.
 
 use super::host::Host;
 
-/// Our own, which mean the same in the hosts that have them.
+/// References of ours, which mean the same in other hosts.
 const OURS: [&str; 5] = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"];
 
-/// The text with references in our words; what cannot be said so is noted.
+/// The text with references in our syntax; a reference that has no counterpart is noted.
 pub(super) fn translate(host: Host, text: &str, notes: &mut Vec<String>) -> String {
     if let (Host::GeminiCli, Some(variable)) = (host, text.strip_prefix('$'))
         && is_variable(variable)
@@ -41,7 +41,7 @@ fn reference(inner: &str, notes: &mut Vec<String>) -> String {
         return format!("${{env:{inner}}}");
     }
     if !is_ours {
-        notes.push(format!("${{{inner}}} means nothing here and stays as it is"));
+        notes.push(format!("${{{inner}}} has no meaning here and stays as it is"));
     }
     format!("${{{inner}}}")
 }

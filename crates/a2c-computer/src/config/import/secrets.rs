@@ -1,4 +1,4 @@
-//! Secrets that stand in a file in the clear, and where they should stand instead.
+//! Literal secrets in a file, and the inputs that replace them.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use url::Url;
 use super::{Note, input_variable, is_taken};
 use crate::config::ComputerConfig;
 
-/// A secret that is no longer in the file: an input stands for it.
+/// A secret that an input has replaced in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedSecret {
     /// The server that needs it.
     pub server: String,
     /// The environment variable or header that it is the value of.
     pub key: String,
-    /// The input that stands for it.
+    /// The input that replaces it.
     pub input: String,
-    /// The environment variable from which the Computer takes it.
+    /// The environment variable that the Computer reads it from.
     pub variable: String,
 }
 
-/// Puts an input wherever a literal looks like a secret.
+/// Replaces every literal that looks like a secret by an input.
 pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
     let mut moved = Vec::new();
     let ComputerConfig { inputs, servers } = config;
@@ -44,8 +44,8 @@ pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
     moved
 }
 
-/// What stays in the file.
-pub(crate) fn kept(config: &ComputerConfig) -> Vec<Note> {
+/// Notes on literals in `env` and `headers` that look like secrets and stay in the file.
+pub(crate) fn literal_secrets(config: &ComputerConfig) -> Vec<Note> {
     let mut config = config.clone();
     let moved = move_out(&mut config);
     let note = |MovedSecret { server, key, .. }| Note {
@@ -55,8 +55,8 @@ pub(crate) fn kept(config: &ComputerConfig) -> Vec<Note> {
     moved.into_iter().map(note).collect()
 }
 
-/// Secrets where no input helps much: arguments are seen by every user of the machine, and URLs are written to logs.
-pub(crate) fn out_of_reach(config: &ComputerConfig) -> Vec<Note> {
+/// Notes on secrets in arguments, which every user of the machine can see, and in URLs, which are written to logs.
+pub(crate) fn exposed_secrets(config: &ComputerConfig) -> Vec<Note> {
     let note = |name: &str, what: &str| Note { server: Some(name.to_owned()), what: what.to_owned() };
     let look = |(name, server): (&String, &McpServerConfig)| match &server.transport {
         McpTransport::Stdio(stdio) if has_secret_argument(&stdio.args) => Some(note(
@@ -95,15 +95,15 @@ fn free_id(inputs: &[Input], server: &str, key: &str) -> String {
     free
 }
 
-/// Parts of names that are given to secrets.
+/// Parts of the names of secrets.
 const PARTS: [&str; 10] =
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "AUTH", "CREDENTIAL", "COOKIE", "BEARER"];
-/// Words that mean a secret where they stand alone.
+/// Words of the names of secrets, as a whole word only.
 const WORDS: [&str; 4] = ["PAT", "PWD", "PASS", "PW"];
-/// Endings of names whose value says only where a secret is.
-const PLACES: [&str; 6] = ["_FILE", "_PATH", "_DIR", "_SOCK", "_URL", "_HOST"];
-/// How keys of well-known services begin.
-const BEGINNINGS: [&str; 10] =
+/// Endings of names whose value only locates a secret.
+const LOCATION_ENDINGS: [&str; 6] = ["_FILE", "_PATH", "_DIR", "_SOCK", "_URL", "_HOST"];
+/// Prefixes of the keys of well-known services.
+const PREFIXES: [&str; 10] =
     ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "Bearer "];
 
 pub(crate) fn is_secret(key: &str, value: &str) -> bool {
@@ -111,7 +111,7 @@ pub(crate) fn is_secret(key: &str, value: &str) -> bool {
     if is_plain || value.contains("${") {
         return false;
     }
-    if BEGINNINGS.iter().any(|beginning| value.starts_with(beginning)) {
+    if PREFIXES.iter().any(|prefix| value.starts_with(prefix)) {
         return true;
     }
     has_password(value) || names_secret(key)
@@ -119,12 +119,12 @@ pub(crate) fn is_secret(key: &str, value: &str) -> bool {
 
 fn names_secret(key: &str) -> bool {
     let key = key.to_ascii_uppercase().replace('-', "_");
-    let is_place = PLACES.iter().any(|ending| key.ends_with(ending));
-    !is_place && (PARTS.iter().any(|part| key.contains(part)) || key.split('_').any(|word| WORDS.contains(&word)))
+    let is_location = LOCATION_ENDINGS.iter().any(|ending| key.ends_with(ending));
+    !is_location && (PARTS.iter().any(|part| key.contains(part)) || key.split('_').any(|word| WORDS.contains(&word)))
 }
 
 fn has_secret_argument(args: &[String]) -> bool {
-    let begins = |arg: &String| BEGINNINGS.iter().any(|beginning| arg.starts_with(beginning));
+    let begins = |arg: &String| PREFIXES.iter().any(|prefix| arg.starts_with(prefix));
     // `--api-key=VALUE`, and `-e KEY=VALUE` of container tools.
     let assigned = |arg: &String| arg.split_once('=').is_some_and(|(key, value)| is_secret(key, value));
     let follows = |pair: &[String]| {

@@ -76,11 +76,11 @@ fn claude_code_with_servers_that_are_off_in_a_project() {
         &json!({"a": off("x"), "b": stdio(&json!({"command": "x"})), "c": stdio(&json!({"command": "x"})),
                "c-2": off("y"), "d": off("z")}),
         &[
-            "a: is switched off in the project /p",
+            "a: is disabled in the project /p",
             "c-2: is of the project /q",
-            "c-2: is switched off in the project /q",
+            "c-2: is disabled in the project /q",
             "d: is of the project /q",
-            "d: is switched off in the project /q",
+            "d: is disabled in the project /q",
             "d: is of the project /r",
         ],
     );
@@ -136,7 +136,7 @@ fn cline() {
         Host::Cline,
         &json!({"a": {"type": "stdio", "server_parameters": {"command": "x"}, "forbidden_tools": ["rm"], "tool_meta": {"read": {"auto_apply": true}}},
                "b": streamable(&json!({"url": "https://h"}))}),
-        &["a: runs without asking, as there: read", "a: `timeout`"],
+        &["a: runs without asking, as in that host: read", "a: `timeout`"],
     );
 }
 
@@ -264,7 +264,7 @@ fn what_is_there_stays_unless_replaced_and_inputs_get_out_of_the_way() {
                    "servers": {"git hub": {"command": "mine"}}}"#;
     let existing = ComputerConfig::parse(text).unwrap();
     let mut imported = with_secrets();
-    let (edits, notes) = imported.onto(&existing, Present::Keep);
+    let (edits, notes) = imported.onto(&existing, OnConflict::Keep);
     let (_, merged) = edit(text, &edits).unwrap();
     assert_eq!(merged.servers["git hub"], existing.servers["git hub"]);
     assert_eq!(merged.inputs.iter().map(Input::id).collect::<Vec<_>>(), ["web-authorization", "web-authorization-2"]);
@@ -274,11 +274,11 @@ fn what_is_there_stays_unless_replaced_and_inputs_get_out_of_the_way() {
     assert_eq!(imported.secrets.len(), 1);
     assert!(notes[0].what.contains("--replace") && notes[1].what == "added", "{notes:?}");
 
-    let (edits, _) = with_secrets().onto(&existing, Present::Replace);
+    let (edits, _) = with_secrets().onto(&existing, OnConflict::Replace);
     let (text, merged) = edit(text, &edits).unwrap();
     assert_ne!(merged.servers["git hub"], existing.servers["git hub"]);
     // Once more changes nothing, though the ids of inputs differ now.
-    let (edits, _) = with_secrets().onto(&merged, Present::Keep);
+    let (edits, _) = with_secrets().onto(&merged, OnConflict::Keep);
     assert!(!edits.iter().any(|edit| matches!(edit, Edit::Set(_))), "{text}");
 }
 
@@ -321,12 +321,12 @@ fn the_rules_of_a_replaced_server_stay_where_the_import_has_none() {
         let existing = config(&with("old", &old));
         let document = json!({"mcpServers": {"s": with("new", &new)}});
         let mut imported = import(&document, LiteralSecrets::Keep).unwrap();
-        let (edits, notes) = imported.onto(&existing, Present::Replace);
+        let (edits, notes) = imported.onto(&existing, OnConflict::Replace);
         let (_, merged) = edit(&existing.to_json(), &edits).unwrap();
         assert_eq!(merged, config(&with("new", &expected)));
         assert!(notes[0].what.contains(noted), "{noted} is not in {notes:?}");
         assert_eq!(notes[0].what == "replaced", noted == "replaced", "{notes:?}");
-        let (edits, _) = imported.onto(&merged, Present::Replace);
+        let (edits, _) = imported.onto(&merged, OnConflict::Replace);
         assert!(edits.is_empty(), "once more changes nothing: {edits:?}");
     }
 }
