@@ -259,7 +259,7 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
     };
     let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
     let surroundings = Surroundings {
-        inputs: Inputs::new(options.config.inputs.clone(), options.inputs),
+        inputs: Inputs::with_processes(options.config.inputs.clone(), options.inputs, processes.clone()),
         processes,
         tokens: options.tokens,
         limits: options.limits,

@@ -50,7 +50,7 @@ pub use a2c_link::{
     ClientCertificate, ConnectError, JoinError, LinkEnded, LinkOptions, Reconnect, RequestError, Seat, Secret,
     TlsFiles, Token, TokenFileError, Transport,
 };
-pub use a2c_process::{GuardianError, GuardianProgram, guard};
+pub use a2c_process::{GuardianError, GuardianProgram, Processes, guard};
 pub use a2c_protocol as protocol;
 /// For implementing the asynchronous traits of this crate, such as [`Confirmer`] and [`dpe::DpeResolver`].
 pub use async_trait::async_trait;

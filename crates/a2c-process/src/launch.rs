@@ -12,6 +12,31 @@ use crate::mark::{self, ProcessMark};
 pub const BASIC_ENVIRONMENT: [&str; 9] =
     ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
+/// What a program inherits that uses the session of the user, such as a password manager: [`BASIC_ENVIRONMENT`], and how
+/// it finds its own settings and the session's keyring, on every operating system.
+pub const SESSION_ENVIRONMENT: [&str; 20] = [
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "USER",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "SystemRoot",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+];
+
 /// A program with its arguments, its environment and its working directory. Values may be secrets: there is no `Debug`.
 #[derive(Clone)]
 pub struct Launch {
@@ -32,6 +57,13 @@ impl Launch {
     pub fn new(command: impl Into<OsString>) -> Self {
         let inherited = BASIC_ENVIRONMENT.to_vec();
         Self { command: command.into(), args: Vec::new(), inherited, env: Vec::new(), cwd: None }
+    }
+
+    /// Inherits these variables instead.
+    #[must_use]
+    pub fn inheriting(mut self, names: &[&'static str]) -> Self {
+        self.inherited = names.to_vec();
+        self
     }
 
     /// Adds arguments.

@@ -49,6 +49,19 @@ pub struct Spawned {
     pub stderr: ChildStderr,
 }
 
+/// Why a process did not start, as the operating system says it.
+#[derive(Debug)]
+pub(crate) enum RawSpawnError {
+    Io(io::Error),
+    Streams,
+}
+
+impl From<io::Error> for RawSpawnError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
 /// The standard input of a process. The end of the process closes every writer that is made of it.
 #[derive(Debug)]
 pub struct ProcessInput {
@@ -108,6 +121,18 @@ impl Processes {
         prepare: impl FnOnce(u32) + Send + 'static,
         redact: &dyn Redact,
     ) -> Result<Spawned, SpawnError> {
+        self.spawn_raw(launch, prepare).await.map_err(|error| match error {
+            RawSpawnError::Io(error) => SpawnError::new(launch, &error, redact),
+            RawSpawnError::Streams => SpawnError::streams(),
+        })
+    }
+
+    /// The same, with an error that is not explained.
+    pub(crate) async fn spawn_raw(
+        &self,
+        launch: &Launch,
+        prepare: impl FnOnce(u32) + Send + 'static,
+    ) -> Result<Spawned, RawSpawnError> {
         let mark = self.0.marks.next();
         let mut command = launch.command(&mark);
         // Starting a program waits for the disk. Nothing is lost when the caller stops waiting: a process that no one
@@ -123,12 +148,11 @@ impl Processes {
             let tree = ProcessTree { group, mark, registration: None };
             io::Result::Ok((Process { child, tree: Some(tree), input_closed: CancellationToken::new() }, streams))
         });
-        let spawned = spawned.await.map_err(|error| SpawnError::task(&error))?;
-        let (mut process, streams) = spawned.map_err(|error| SpawnError::new(launch, &error, redact))?;
+        let (mut process, streams) = spawned.await.map_err(io::Error::other)??;
         if let (Some(tree), Some(guardian)) = (&mut process.tree, &self.0.guardian) {
             tree.registration = tree.group.map(|group| guardian.register(group.number()));
         }
-        let (Some(pipe), Some(stdout), Some(stderr)) = streams else { return Err(SpawnError::streams()) };
+        let (Some(pipe), Some(stdout), Some(stderr)) = streams else { return Err(RawSpawnError::Streams) };
         let stdin = ProcessInput { pipe, closed: process.input_closed.clone() };
         Ok(Spawned { process, stdin, stdout, stderr })
     }
@@ -151,6 +175,11 @@ impl ProcessInput {
     /// Writes lines to it.
     pub fn into_lines(self) -> LineWriter {
         LineWriter::with_close(self.pipe, self.closed)
+    }
+
+    /// The pipe itself, which only its holder closes.
+    pub(crate) fn into_pipe(self) -> ChildStdin {
+        self.pipe
     }
 
     /// Writes frames to it.
@@ -194,6 +223,14 @@ impl Process {
         }
         let _ = self.child.start_kill();
         let _ = tokio::time::timeout(DEATH, self.child.wait()).await;
+    }
+
+    /// Kills what is left of the group of a process that has ended, and lets go of processes that have left it: they bear
+    /// the mark, and end with their owner.
+    pub(crate) fn release(mut self) {
+        if let Some(group) = self.tree.take().and_then(|tree| tree.group) {
+            group.kill();
+        }
     }
 }
 

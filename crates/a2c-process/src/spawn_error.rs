@@ -55,11 +55,6 @@ impl SpawnError {
         Self { kind: SpawnErrorKind::Streams, text: "its standard streams cannot be used".into() }
     }
 
-    /// The task that was to start it ended early.
-    pub(crate) fn task(error: &tokio::task::JoinError) -> Self {
-        Self { kind: SpawnErrorKind::Io, text: format!("cannot start its process: {error}") }
-    }
-
     /// What kept it from starting.
     pub fn kind(&self) -> SpawnErrorKind {
         self.kind

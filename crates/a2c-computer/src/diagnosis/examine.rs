@@ -111,7 +111,7 @@ pub async fn of_file(
 ) -> Result<Vec<Diagnosis>, GuardianError> {
     let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
     let surroundings = Arc::new(Surroundings {
-        inputs: Inputs::new(config.inputs.clone(), options.inputs),
+        inputs: Inputs::with_processes(config.inputs.clone(), options.inputs, processes.clone()),
         processes,
         tokens: options.tokens,
         limits: options.limits,

@@ -4,15 +4,13 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_process::{Launch, Processes, RunError, RunLimits, SESSION_ENVIRONMENT};
 use a2c_secrets::Redactor;
 use serde_json::Value;
-use tokio::process::Command;
 use zeroize::Zeroizing;
 
-use super::program::{self, RunError};
-
-/// How long a program may take.
-const LIMIT: Duration = Duration::from_secs(30);
+/// How long a program may take, and how much it may print.
+const LIMITS: RunLimits = RunLimits { time: Duration::from_secs(30), output: 64 << 10 };
 
 /// How much of a last line is told.
 const TOLD: usize = 400;
@@ -52,7 +50,7 @@ pub(crate) enum CommandError {
 fn reason(error: &RunError) -> String {
     match error {
         RunError::Start(source) | RunError::Read(source) => format!(": {source}"),
-        RunError::TooSlow(_) | RunError::TooMuch => String::new(),
+        _ => String::new(),
     }
 }
 
@@ -73,13 +71,19 @@ pub(super) struct Recipe<'a> {
 impl Recipe<'_> {
     /// Runs the program and takes what it prints, without the white space at the end. What it says about a failure is
     /// told without any of the values that are known already.
-    pub(super) async fn run(&self, known: &Redactor) -> Result<Zeroizing<String>, CommandError> {
-        self.run_within(LIMIT, known).await
+    pub(super) async fn run(&self, processes: &Processes, known: &Redactor) -> Result<Zeroizing<String>, CommandError> {
+        self.run_within(LIMITS, processes, known).await
     }
 
-    async fn run_within(&self, limit: Duration, known: &Redactor) -> Result<Zeroizing<String>, CommandError> {
+    async fn run_within(
+        &self,
+        limits: RunLimits,
+        processes: &Processes,
+        known: &Redactor,
+    ) -> Result<Zeroizing<String>, CommandError> {
         let program = || known.redact(&self.name());
-        let printed = program::run(self.command()?, None, limit)
+        let printed = processes
+            .run(&self.launch()?, None, limits)
             .await
             .map_err(|source| CommandError::Run { program: program(), source: Arc::new(source) })?;
         let text = str::from_utf8(&printed.stdout);
@@ -102,24 +106,14 @@ impl Recipe<'_> {
         }
     }
 
-    fn command(&self) -> Result<Command, CommandError> {
-        let args = self.args()?;
-        let mut command = match (self.shell, cfg!(windows)) {
-            (false, _) => Command::new(self.program),
-            (true, false) => {
-                let mut shell = Command::new("/bin/sh");
-                // The arguments are `$1` and so on: they are never part of the program text.
-                shell.arg("-c").arg(self.program).arg("a2c");
-                shell
-            }
-            (true, true) => {
-                let mut shell = Command::new("cmd");
-                shell.arg("/C").arg(self.program);
-                shell
-            }
+    fn launch(&self) -> Result<Launch, CommandError> {
+        let launch = match (self.shell, cfg!(windows)) {
+            (false, _) => Launch::new(self.program),
+            // The arguments are `$1` and so on: they are never part of the program text.
+            (true, false) => Launch::new("/bin/sh").args(["-c", self.program, "a2c"]),
+            (true, true) => Launch::new("cmd").args(["/C", self.program]),
         };
-        command.args(args);
-        Ok(command)
+        Ok(launch.args(self.args()?).inheriting(&SESSION_ENVIRONMENT))
     }
 
     fn args(&self) -> Result<Vec<String>, CommandError> {
@@ -148,7 +142,7 @@ mod tests {
     async fn run(program: &str, args: &Value, shell: bool) -> Result<String, String> {
         let recipe = Recipe { program, args: Some(args), shell };
         let known = Redactor::new([Zeroizing::new("kn0wn-value".to_owned())]);
-        recipe.run(&known).await.map(|value| value.to_string()).map_err(|e| e.to_string())
+        recipe.run(&Processes::unguarded(), &known).await.map(|value| value.to_string()).map_err(|e| e.to_string())
     }
 
     #[tokio::test]
@@ -196,7 +190,9 @@ mod tests {
         let file = folder.path().join("pid");
         let script = format!("sleep 600 & echo $! > {}; wait", file.display());
         let recipe = Recipe { program: &script, args: None, shell: true };
-        let error = recipe.run_within(Duration::from_secs(1), &Redactor::default()).await.unwrap_err().to_string();
+        let limits = RunLimits { time: Duration::from_secs(1), ..LIMITS };
+        let outcome = recipe.run_within(limits, &Processes::unguarded(), &Redactor::default()).await;
+        let error = outcome.unwrap_err().to_string();
         assert!(error.contains("did not end within 1 s"), "{error}");
         gone(&file).await;
     }

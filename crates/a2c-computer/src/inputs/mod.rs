@@ -17,7 +17,6 @@ mod keeping;
 #[cfg(feature = "keyring")]
 mod keyring;
 mod placeholder;
-mod program;
 mod question;
 mod redact_model;
 mod resolve;
@@ -30,6 +29,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2c_process::Processes;
 use a2c_protocol::config::{Input, McpServerConfig};
 
 pub use environment::Environment;
@@ -105,6 +105,8 @@ pub struct Inputs(Arc<Shared>);
 
 struct Shared {
     sources: InputSources,
+    /// Whose processes the programs of inputs are.
+    processes: Processes,
     state: Mutex<State>,
     /// Held while the owner is asked: two questions at a time cannot be told apart.
     asking: tokio::sync::Mutex<()>,
@@ -126,9 +128,18 @@ impl std::fmt::Debug for Inputs {
 }
 
 impl Inputs {
-    /// These inputs, with values from these sources.
+    /// These inputs, with values from these sources. If this program is killed, the program of an input may be left behind.
     pub fn new(declared: Vec<Input>, sources: InputSources) -> Self {
-        let inputs = Self(Arc::new(Shared { sources, state: Mutex::default(), asking: tokio::sync::Mutex::default() }));
+        Self::with_processes(declared, sources, Processes::unguarded())
+    }
+
+    /// These inputs, with values from these sources. Their programs belong to these processes, those of the keyring too.
+    pub(crate) fn with_processes(declared: Vec<Input>, sources: InputSources, processes: Processes) -> Self {
+        if let Some(keyring) = &sources.keyring {
+            keyring.run_programs_with(&processes);
+        }
+        let (state, asking) = (Mutex::default(), tokio::sync::Mutex::default());
+        let inputs = Self(Arc::new(Shared { sources, processes, state, asking }));
         inputs.declare(declared);
         inputs
     }

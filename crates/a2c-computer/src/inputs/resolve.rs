@@ -118,7 +118,7 @@ impl Inputs {
             return printed.outcome.clone();
         }
         found.printed = None;
-        let outcome = recipe.run(&self.known()).await.map(InputValue::from);
+        let outcome = recipe.run(&self.0.processes, &self.known()).await.map(InputValue::from);
         let taken_by = BTreeSet::from([server.to_owned()]);
         found.printed = Some(Printed { outcome: outcome.clone(), at: Instant::now(), taken_by });
         outcome

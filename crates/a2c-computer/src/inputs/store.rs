@@ -3,6 +3,7 @@
 
 use std::io;
 
+use a2c_process::Processes;
 use async_trait::async_trait;
 use zeroize::Zeroizing;
 
@@ -21,6 +22,12 @@ pub trait SecretStore: Send + Sync {
 
     /// Removes what is kept under the key; tells whether there was something.
     async fn delete(&self, key: &str) -> Result<bool, StoreError>;
+
+    /// Says whose processes the programs are that the store runs from now on, if it runs any: a Computer that is killed
+    /// leaves none of its processes behind.
+    fn run_programs_with(&self, processes: &Processes) {
+        let _ = processes;
+    }
 }
 
 /// Why a store did not do what was asked. Never holds a secret.

@@ -1,7 +1,9 @@
 //! A Computer whose MCP servers do not want to end, and what is left when it is gone: nothing.
 #![cfg(target_os = "linux")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use a2c_testbed::processes::{bearing, children, runs};
 use a2c_testbed::{Peer, until};
@@ -27,40 +29,33 @@ const FAMILIES: [&[&str]; 10] = [
 /// A Computer with servers of the worst kind.
 struct Families {
     computer: Peer,
-    /// A word in the environment of the Computer and of all its processes that have one.
-    word: String,
-    pids: PathBuf,
+    traces: Traces,
     _hub: Peer,
     _config: Config,
+}
+
+/// How the processes of one test are found.
+struct Traces {
+    /// A word in the environment of the Computer and of all its processes that have one.
+    word: String,
+    /// A folder of files in which processes have noted their numbers.
+    pids: PathBuf,
 }
 
 impl Families {
     fn new(families: &[&[&str]]) -> Self {
         let hub = hub();
         let script = a2c_testbed::workspace_root().join("tests/hostile/family.py");
-        let pids = tempfile::tempdir().unwrap().keep();
+        let traces = Traces::new();
         let server = |(i, family): (usize, &&[&str])| {
-            let file = pids.join(i.to_string());
+            let file = traces.pids.join(i.to_string());
             let args = [&[script.to_str().unwrap(), file.to_str().unwrap()], *family].concat();
             (format!("s{i}"), json!({"command": a2c_testbed::python(), "args": args}))
         };
         let servers: serde_json::Map<_, _> = families.iter().enumerate().map(server).collect();
         let config = Config::new(&json!({"mcpServers": servers}).to_string());
-        let word = format!("test-{}", pids.file_name().unwrap().to_str().unwrap());
-        let args = ["--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg(), "--yes"];
-        let mut command = a2c(&[&["computer"], &args[..]].concat());
-        // As for a Computer that is itself started by another one.
-        command.env("A2C_FAMILY", &word);
-        let computer = Peer::ready(command);
-        Self { computer, word, pids, _hub: hub, _config: config }
-    }
-
-    /// The servers and what they started, as far as it runs.
-    fn living(&self) -> Vec<(String, u32)> {
-        let files = std::fs::read_dir(&self.pids).unwrap().flatten();
-        let text: String = files.map(|file| std::fs::read_to_string(file.path()).unwrap()).collect();
-        let told = text.lines().filter_map(|line| line.split_once(' '));
-        told.map(|(name, pid)| (name.to_owned(), pid.parse().unwrap())).filter(|(_, pid)| runs(*pid)).collect()
+        let computer = Peer::ready(traces.computer(&hub, &config));
+        Self { computer, traces, _hub: hub, _config: config }
     }
 
     fn guardian(&self) -> Option<u32> {
@@ -68,6 +63,30 @@ impl Families {
             std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0guard\0")) && runs(*pid)
         };
         children(self.computer.pid()).into_iter().find(is_guardian)
+    }
+}
+
+impl Traces {
+    fn new() -> Self {
+        let pids = tempfile::tempdir().unwrap().keep();
+        Self { word: format!("test-{}", pids.file_name().unwrap().to_str().unwrap()), pids }
+    }
+
+    /// A Computer that leaves these traces.
+    fn computer(&self, hub: &Peer, config: &Config) -> Command {
+        let args = ["--url", hub.address(), "--office", "o", "--name", "desk", "--config", config.arg(), "--yes"];
+        let mut command = a2c(&[&["computer"], &args[..]].concat());
+        // As for a Computer that is itself started by another one.
+        command.env("A2C_FAMILY", &self.word);
+        command
+    }
+
+    /// The processes that have noted themselves, as far as they run.
+    fn living(&self) -> Vec<(String, u32)> {
+        let files = std::fs::read_dir(&self.pids).unwrap().flatten();
+        let text: String = files.map(|file| std::fs::read_to_string(file.path()).unwrap()).collect();
+        let told = text.lines().filter_map(|line| line.split_once(' '));
+        told.map(|(name, pid)| (name.to_owned(), pid.parse().unwrap())).filter(|(_, pid)| runs(*pid)).collect()
     }
 
     /// Waits until the Computer, its guardian and all that they started have ended.
@@ -77,7 +96,7 @@ impl Families {
     }
 }
 
-impl Drop for Families {
+impl Drop for Traces {
     fn drop(&mut self) {
         // A test that failed must not leave behind what it found left behind.
         for pid in self.living().into_iter().map(|(_, pid)| pid).chain(bearing(&self.word)) {
@@ -103,9 +122,44 @@ fn shares_pipe(pid: u32, with: u32, descriptor: u32) -> bool {
 fn nothing_survives_a_computer_that_is_killed() {
     let families = Families::new(&FAMILIES);
     let relatives = FAMILIES.iter().flat_map(|family| family.iter()).filter(|t| !["deaf", "fork"].contains(t)).count();
-    assert!(families.living().len() >= FAMILIES.len() + relatives, "{:?}", families.living());
+    assert!(families.traces.living().len() >= FAMILIES.len() + relatives, "{:?}", families.traces.living());
     signal(families.computer.pid(), Signal::KILL);
-    families.all_have_ended();
+    families.traces.all_have_ended();
+}
+
+/// A program that does not end, and notes itself and two others that have left its group, one without an environment.
+const ENDLESS: &str = r#"#!/bin/sh
+setsid sleep 1000 & echo session $! >> "FILE"
+env -i setsid sleep 1000 & echo bare $! >> "FILE"
+echo self $$ >> "FILE"
+sleep 1000
+"#;
+
+#[test]
+fn no_program_of_an_input_survives_a_computer_that_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    // The keyring is asked through this program, too.
+    let program = folder.path().join("secret-tool");
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths([folder.path().into()].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    for input in [
+        json!({"type": "command", "id": "key", "command": "secret-tool"}),
+        json!({"type": "promptString", "id": "key", "password": true}),
+    ] {
+        let (hub, traces) = (hub(), Traces::new());
+        std::fs::write(&program, ENDLESS.replace("FILE", traces.pids.join("pids").to_str().unwrap())).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let server = json!({"command": "cat", "env": {"KEY": "${input:key}"}});
+        let config = Config::new(&json!({"inputs": [input], "mcpServers": {"s": server}}).to_string());
+        // It is not ready as long as its server waits for the program.
+        let mut command = traces.computer(&hub, &config);
+        command.env("PATH", &path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut computer = command.spawn().unwrap();
+        until("the start of the program", || traces.living().len() == 3);
+        computer.kill().unwrap();
+        computer.wait().unwrap();
+        traces.all_have_ended();
+    }
 }
 
 #[test]
@@ -114,8 +168,8 @@ fn nothing_survives_a_computer_that_is_stopped() {
     signal(families.computer.pid(), Signal::TERM);
     until("its end", || !runs(families.computer.pid()));
     // Not a moment later: it is its promise.
-    assert_eq!(families.living(), []);
-    assert_eq!(bearing(&families.word), [0; 0]);
+    assert_eq!(families.traces.living(), []);
+    assert_eq!(bearing(&families.traces.word), [0; 0]);
 }
 
 #[test]
@@ -126,7 +180,7 @@ fn a_guardian_that_dies_is_replaced_by_one_who_knows_everything() {
     until("another guardian", || families.guardian().is_some_and(|pid| pid != first));
     until("a word of it", || families.computer.stderr_tail().contains("the guardian is gone"));
     signal(families.computer.pid(), Signal::KILL);
-    families.all_have_ended();
+    families.traces.all_have_ended();
 }
 
 #[test]
@@ -143,7 +197,7 @@ fn a_guardian_is_apart_from_its_computer_and_its_servers() {
     let session = stat.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap();
     assert_eq!(session, guardian.to_string(), "no terminal of others is its own");
     assert!(shares_pipe(families.computer.pid(), guardian, 0));
-    for (name, pid) in families.living() {
+    for (name, pid) in families.traces.living() {
         assert!(!shares_pipe(pid, guardian, 0), "{name} would keep the guardian waiting");
     }
     assert!(!shares_pipe(guardian, families.computer.pid(), 1), "it would keep the Computer's output open");
@@ -152,6 +206,6 @@ fn a_guardian_is_apart_from_its_computer_and_its_servers() {
 
 #[test]
 fn a_guardian_without_a_computer_does_not_stay() {
-    let output = a2c(&["guard"]).stdin(std::process::Stdio::null()).output().unwrap();
+    let output = a2c(&["guard"]).stdin(Stdio::null()).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(1), 0, 0));
 }

@@ -1,4 +1,4 @@
-//! The keyring of the operating system: the Secret Service on Linux and its kin, the Keychain on macOS, the Credential
+//! The keyring of the operating system: the Secret Service on Linux and the like, the Keychain on macOS, the Credential
 //! Manager on Windows.
 
 #[cfg(any(target_os = "macos", windows))]
@@ -15,6 +15,7 @@ use secret_tool as system;
 #[cfg(test)]
 mod tests;
 
+use a2c_process::Processes;
 use async_trait::async_trait;
 use zeroize::Zeroizing;
 
@@ -24,32 +25,35 @@ use super::store::{SecretStore, StoreError};
 const SERVICE: &str = "a2c";
 
 /// The keyring of the operating system. Secrets are kept under the service `a2c`, with the key as the account.
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct OsKeyring {}
+#[derive(Debug, Clone, Default)]
+pub struct OsKeyring(system::Keyring);
 
 impl OsKeyring {
     /// The keyring of this user's session. Whether there is one shows when it is used.
     pub fn new() -> Self {
-        Self {}
+        Self::default()
     }
 }
 
 #[async_trait]
 impl SecretStore for OsKeyring {
     async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
-        system::get(key).await
+        self.0.get(key).await
     }
 
     async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError> {
         match secret {
             "" => Err(StoreError::Unfit { reason: "it is empty" }),
             text if text.contains('\0') => Err(StoreError::Unfit { reason: "it holds a NUL character" }),
-            _ => system::set(key, secret).await,
+            _ => self.0.set(key, secret).await,
         }
     }
 
     async fn delete(&self, key: &str) -> Result<bool, StoreError> {
-        system::delete(key).await
+        self.0.delete(key).await
+    }
+
+    fn run_programs_with(&self, processes: &Processes) {
+        self.0.run_programs_with(processes);
     }
 }

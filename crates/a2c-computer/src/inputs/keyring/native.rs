@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a2c_process::Processes;
 use keyring_core::{CredentialStore, Entry, Error};
 use zeroize::Zeroizing;
 
@@ -18,17 +19,26 @@ fn store() -> Result<Arc<CredentialStore>, Error> {
     Ok(windows_native_keyring_store::Store::new()?)
 }
 
-pub(super) async fn get(key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
-    on_entry(key, |entry| entry.get_password().map(Zeroizing::new)).await
-}
+/// The keyring of the user.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Keyring;
 
-pub(super) async fn set(key: &str, secret: &str) -> Result<(), StoreError> {
-    let secret = Zeroizing::new(secret.to_owned());
-    on_entry(key, move |entry| entry.set_password(&secret)).await.map(|_| ())
-}
+impl Keyring {
+    pub(super) async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+        on_entry(key, |entry| entry.get_password().map(Zeroizing::new)).await
+    }
 
-pub(super) async fn delete(key: &str) -> Result<bool, StoreError> {
-    Ok(on_entry(key, Entry::delete_credential).await?.is_some())
+    pub(super) async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError> {
+        let secret = Zeroizing::new(secret.to_owned());
+        on_entry(key, move |entry| entry.set_password(&secret)).await.map(|_| ())
+    }
+
+    pub(super) async fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        Ok(on_entry(key, Entry::delete_credential).await?.is_some())
+    }
+
+    /// It runs no program.
+    pub(super) fn run_programs_with(&self, _: &Processes) {}
 }
 
 /// Does something with an entry where waiting is no harm; `None` where there is none.
