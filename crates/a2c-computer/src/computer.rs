@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use a2c_dpe::{DpeResolver, ResolutionLimits, Resolutions};
 use a2c_link::{ConnectError, Inbox, Incoming, JoinError, Link, LinkEnded, LinkOptions, RequestError, Seat};
+use a2c_mcp::oauth::TokenStore;
 use a2c_process::{GuardianError, GuardianProgram, Processes};
 use a2c_protocol::Role;
 use a2c_supervise::ChangeSignal;
@@ -21,7 +22,6 @@ use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::responder::Responder;
 use crate::servers::state::ServerState;
-use crate::servers::upstream::oauth::TokenStore;
 use crate::servers::{ServerLimits, Surroundings};
 use crate::tools::Tools;
 use crate::tools::confirm::Confirmation;

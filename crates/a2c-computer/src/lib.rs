@@ -50,6 +50,8 @@ pub use a2c_link::{
     ClientCertificate, ConnectError, JoinError, LinkEnded, LinkOptions, Reconnect, RequestError, Seat, Secret,
     TlsFiles, Token, TokenFileError, Transport,
 };
+pub use a2c_mcp::log::{LogLine, LogSource, ServerLog};
+pub use a2c_mcp::{HeartbeatPolicy, oauth};
 pub use a2c_process::{GuardianError, GuardianProgram, Processes, guard};
 pub use a2c_protocol as protocol;
 /// For implementing the asynchronous traits of this crate, such as [`Confirmer`] and [`dpe::DpeResolver`].
@@ -59,10 +61,8 @@ pub use config_file::{ConfigFile, ReloadError, SaveError};
 pub use core::HubLink;
 pub use handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 pub use seat_name::file_name_of;
-pub use servers::log::{LogLine, LogSource, ServerLog};
 pub use servers::state::ServerState;
-pub use servers::upstream::oauth;
-pub use servers::{Health, NameTaken, ServerLimits};
+pub use servers::{NameTaken, ServerLimits};
 pub use tools::confirm::{CallToConfirm, Confirmation, Confirmer, Verdict};
 pub use tools::history::PastCall;
 pub use tools::pins::{Approval, OpenError as PinsError, PendingChange, ToolChanges};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_dpe::{DocumentReader, GetDpeError, ReadError, ResolveHint, ResolveRequest};
+use a2c_mcp::CallFailure;
 use a2c_protocol::context::{GetDpeReq, GetDpeRet};
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::uri::DpeDocumentUri;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use super::ContextPlane;
 use super::error_answer::FailedRequest;
 use super::resources::lacks;
-use crate::servers::calling::CallFailure;
 use crate::servers::server::Server;
 
 /// How long a resolution may take if the Agent sets no limit: a little less than hubs wait.
@@ -36,7 +36,7 @@ impl ContextPlane<'_> {
         }
         let host = uri.host().as_str();
         let (name, server) = self.server_of(host, Some(&uri), &text)?;
-        if server.state().is_running() && !server.abilities().subscribe {
+        if server.state().is_running() && !server.resource_support().subscribe {
             return Err(lacks(&name, "resources.subscribe"));
         }
         let limit = timeout.map_or(DEFAULT_LIMIT, |seconds| seconds.duration());

@@ -1,13 +1,13 @@
 //! The error that an Agent gets when an MCP server fails to list or read.
 
+use a2c_mcp::CallFailure;
+use a2c_mcp::http::AccessReason;
+use a2c_mcp::model::ErrorData;
 use a2c_protocol::uri::{DpeLevel, DpeUri};
 use a2c_protocol::{ErrorBody, ErrorCode};
-use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
-use crate::servers::calling::CallFailure;
 use crate::servers::protocol_code::{RESOURCE_NOT_FOUND, protocol_code};
-use crate::servers::upstream::RefusalKind;
 
 /// JSON-RPC: the parameters are invalid, for instance a cursor.
 const INVALID_PARAMS: i32 = -32602;
@@ -32,18 +32,16 @@ impl FailedRequest<'_> {
             CallFailure::Timeout | CallFailure::Idle(_) | CallFailure::Cancelled => {
                 ErrorBody::new(ErrorCode::Timeout, format!("MCP server '{server}' did not answer in time"))
             }
-            CallFailure::Unauthorised(refusal) => {
-                let (code, what) = match refusal.kind {
-                    RefusalKind::Required => (ErrorCode::UpstreamAuthorizationRequired, "requires a sign-in"),
-                    RefusalKind::Failed => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
+            CallFailure::Access(error) => {
+                let (code, what) = match error.reason {
+                    AccessReason::Required => (ErrorCode::UpstreamAuthorizationRequired, "requires a sign-in"),
+                    _ => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
                 };
                 ErrorBody::new(code, format!("MCP server '{server}' {what}"))
-                    .with("auth_hint", json!({ "message": refusal.hint }))
+                    .with("auth_hint", json!({ "message": error.hint() }))
             }
             CallFailure::Refused(error) => self.answered(&error),
-            CallFailure::Failed(reason) => {
-                ErrorBody::new(ErrorCode::Internal, format!("MCP server '{server}' failed: {reason}"))
-            }
+            other => ErrorBody::new(ErrorCode::Internal, format!("MCP server '{server}' failed: {other}")),
         };
         let error = match self.uri {
             Some(uri) if !error.fields.contains_key("uri") => error.with("uri", uri),

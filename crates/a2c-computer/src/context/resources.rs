@@ -48,7 +48,7 @@ impl ContextPlane<'_> {
         let name = &request.mcp_server;
         let server = self.server_named(name)?;
         let page = server.list_resources(request.cursor, SERVER_LIMIT).await;
-        if !server.abilities().resources && server.state().is_running() {
+        if !server.resource_support().resources && server.state().is_running() {
             return Err(lacks(name, "resources"));
         }
         let page = page.map_err(|failure| FailedRequest { server: name, uri: None, dpe: None }.answer(failure))?;
@@ -79,7 +79,7 @@ impl ContextPlane<'_> {
         };
         let name = server.config().name.clone();
         let contents = server.read(&uri, SERVER_LIMIT).await;
-        if !server.abilities().resources && server.state().is_running() {
+        if !server.resource_support().resources && server.state().is_running() {
             return Err(lacks(&name, "resources"));
         }
         let contents = contents

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use a2c_finder::desktop::{Window, organize_desktop};
+use a2c_mcp::CallFailure;
+use a2c_mcp::paging::written_size;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::ContextPlane;
 use crate::catalogue::CataloguedWindow;
-use crate::servers::calling::CallFailure;
-use crate::servers::paging::written_size;
 
 /// The largest window in bytes. A larger one would keep the others from being shown.
 const MAX_WINDOW: usize = 4 << 20;
@@ -21,7 +21,16 @@ const MAX_SERVER: usize = 6 << 20;
 const MAX_DESKTOP: usize = 12 << 20;
 
 /// A window, and its contents or why they could not be read.
-type WindowRead = (Arc<CataloguedWindow>, Result<Vec<Value>, CallFailure>);
+type WindowRead = (Arc<CataloguedWindow>, Result<Vec<Value>, NotShown>);
+
+/// Why a window is not shown.
+#[derive(Debug, thiserror::Error)]
+enum NotShown {
+    #[error(transparent)]
+    Unread(#[from] CallFailure),
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+}
 
 /// How many bytes of a Desktop are used.
 #[derive(Default)]
@@ -73,7 +82,8 @@ impl ContextPlane<'_> {
 
     /// Reads windows; the outcome has the order of the list. A window that is not read at the deadline has timed out.
     async fn read_windows(&self, listed: Vec<Arc<CataloguedWindow>>, deadline: Instant) -> Vec<WindowRead> {
-        let mut read: Vec<WindowRead> = listed.into_iter().map(|window| (window, Err(CallFailure::Timeout))).collect();
+        let mut read: Vec<WindowRead> =
+            listed.into_iter().map(|window| (window, Err(CallFailure::Timeout.into()))).collect();
         let mut reading: FuturesUnordered<_> = read
             .iter()
             .enumerate()
@@ -92,11 +102,10 @@ impl ContextPlane<'_> {
         while let Ok(Some((index, contents))) = tokio::time::timeout_at(deadline, reading.next()).await {
             // Counted at once, so that contents that do not fit are dropped before the last window is read.
             let (window, outcome) = &mut read[index];
-            *outcome = contents.and_then(|contents| {
+            *outcome = contents.map_err(NotShown::from).and_then(|contents| {
                 let size = contents.iter().map(written_size).sum();
-                used.add(&window.server, size)
-                    .map(|()| contents)
-                    .map_err(|too_large| CallFailure::Failed(too_large.to_string()))
+                used.add(&window.server, size)?;
+                Ok(contents)
             });
         }
         read
@@ -126,7 +135,7 @@ impl ContextPlane<'_> {
                     shown.push(window);
                 }
                 // The log has said so already.
-                Err(CallFailure::NotRunning) => {
+                Err(NotShown::Unread(CallFailure::NotRunning)) => {
                     tracing::debug!(uri = window.uri, "the server of a window is not running")
                 }
                 Err(failure) => leave_out(&window, failure.to_string()),

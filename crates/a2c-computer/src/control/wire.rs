@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::diagnosis::Readiness;
-use crate::servers::log::LogLine;
 use crate::tools::history::PastCall;
+use a2c_mcp::log::LogLine;
 
 /// The longest line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;

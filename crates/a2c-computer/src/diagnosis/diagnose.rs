@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2c_mcp::model::Tool;
 use a2c_protocol::config::{McpServerConfig, McpTransport};
-use rmcp::model::Tool;
 
 use super::cause::{self, Cause};
 use super::{Diagnosis, Grade};

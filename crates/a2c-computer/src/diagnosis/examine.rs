@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_dpe::{ResolutionLimits, Resolutions};
+use a2c_mcp::log::LogSource;
+use a2c_mcp::oauth::TokenStore;
 use a2c_process::{GuardianError, GuardianProgram, Processes};
 use a2c_supervise::ChangeSignal;
 use futures_util::{StreamExt as _, stream};
@@ -14,9 +16,7 @@ use super::{Diagnosis, Grade, runs_some_unasked};
 use crate::catalogue::{Catalogue, ResourceCounts};
 use crate::config::ComputerConfig;
 use crate::inputs::{InputSources, Inputs};
-use crate::servers::log::LogSource;
 use crate::servers::server::Server;
-use crate::servers::upstream::oauth::TokenStore;
 use crate::servers::{ServerLimits, Servers, Surroundings};
 use crate::tools::pins::{PinState, ToolChanges};
 use crate::tools::toolbox::{ServerTools, Toolbox};

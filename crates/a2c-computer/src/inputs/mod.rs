@@ -18,7 +18,6 @@ mod keeping;
 mod keyring;
 mod placeholder;
 mod question;
-mod redact_model;
 mod resolve;
 mod store;
 #[cfg(test)]
@@ -39,7 +38,6 @@ pub use keeping::KeepError;
 #[cfg(feature = "keyring")]
 pub use keyring::OsKeyring;
 pub use question::{InputQuestion, PromptError, Prompter};
-pub(crate) use redact_model::RedactModel;
 pub use store::{SecretStore, StoreError};
 pub use value::InputValue;
 

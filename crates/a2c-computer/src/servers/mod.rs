@@ -1,28 +1,25 @@
 //! The MCP servers of a Computer, each supervised on its own: one that is sick, slow or hostile hurts no other.
 //!
-//! `supervisor` brings one server up and keeps it up, over `process` (standard streams) or `upstream` (HTTP);
-//! `conversation` is the MCP talk with it; `server` is what everybody else holds.
+//! `supervisor` brings one server up and keeps it up, over standard streams or HTTP; `session` takes in what its MCP
+//! session says, and `resource_sync` keeps the catalogue in step with it. `server` is the handle that the rest of the
+//! Computer holds, and `requests` are the requests through it.
 
 mod backoff;
-pub(crate) mod calling;
-mod conversation;
-mod following;
-pub(crate) mod log;
-pub(crate) mod paging;
-pub(crate) mod process;
-mod progress;
 pub(crate) mod protocol_code;
-pub(crate) mod resources;
+mod requests;
+mod resource_sync;
 pub(crate) mod server;
+mod session;
 pub(crate) mod state;
 mod supervisor;
-pub(crate) mod upstream;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use a2c_dpe::Resolutions;
+use a2c_mcp::HeartbeatPolicy;
+use a2c_mcp::oauth::TokenStore;
 use a2c_process::Processes;
 use a2c_protocol::config::McpServerConfig;
 use a2c_supervise::ChangeSignal;
@@ -30,7 +27,6 @@ use a2c_supervise::ChangeSignal;
 use crate::catalogue::Catalogue;
 use crate::inputs::Inputs;
 use server::Server;
-use upstream::oauth::TokenStore;
 
 /// How often it is said which servers are waited for.
 const NOTICE: Duration = Duration::from_secs(5);
@@ -60,23 +56,12 @@ pub struct ServerLimits {
     /// How long a window of the Desktop may take to be read.
     pub window: Duration,
     /// How the health of a server that runs is checked.
-    pub health: Health,
-}
-
-/// How the health of a server is checked: by MCP pings.
-#[derive(Debug, Clone)]
-pub struct Health {
-    /// The pause between two pings.
-    pub every: Duration,
-    /// How long an answer may take.
-    pub limit: Duration,
-    /// After how many unanswered pings in a row the server is started anew.
-    pub misses: u32,
+    pub health: HeartbeatPolicy,
 }
 
 impl Default for ServerLimits {
     fn default() -> Self {
-        let health = Health { every: Duration::from_secs(30), limit: Duration::from_secs(10), misses: 3 };
+        let health = HeartbeatPolicy { every: Duration::from_secs(30), limit: Duration::from_secs(10), misses: 3 };
         Self { start: Duration::from_secs(60), idle: None, window: Duration::from_secs(5), health }
     }
 }

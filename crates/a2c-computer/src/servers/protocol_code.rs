@@ -1,7 +1,7 @@
 //! Error codes of the A2C protocol in the errors of MCP servers. Pure.
 
+use a2c_mcp::model::ErrorData;
 use a2c_protocol::ErrorCode;
-use rmcp::model::ErrorData;
 
 /// MCP: there is no such resource.
 pub(crate) const RESOURCE_NOT_FOUND: i32 = -32002;

@@ -3,21 +3,19 @@
 //! A task of its own ([`supervisor`]) brings the server up again and again; this handle says what is wanted of it and
 //! never waits for it, except on behalf of a caller who named it.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use a2c_mcp::log::ServerLog;
+use a2c_mcp::model::Tool;
+use a2c_mcp::{Connection, ResourceSupport};
 use a2c_protocol::config::McpServerConfig;
 use a2c_secrets::Redactor;
 use a2c_vrl::Program;
-use rmcp::model::Tool;
-use rmcp::{Peer, RoleClient};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
-use super::following::Followed;
-use super::log::ServerLog;
-use super::progress::ProgressBoard;
-use super::resources::Abilities;
+use super::resource_sync::Followed;
 use super::state::{Happening, ServerState};
 use super::{Surroundings, supervisor};
 
@@ -34,15 +32,10 @@ pub(crate) struct Shared {
     pub(super) status: watch::Sender<Status>,
     /// What must not be seen of the parameters of this run.
     concealed: RwLock<Concealed>,
-    live: RwLock<Option<Live>>,
+    live: RwLock<Option<Connection>>,
     tools: RwLock<Arc<[Tool]>>,
     pub(super) log: Arc<ServerLog>,
     pub(super) surroundings: Arc<Surroundings>,
-    /// The server said that its tools changed.
-    pub(super) list_changed: Notify,
-    /// A call could not be sent: is the server still there?
-    pub(super) in_doubt: Notify,
-    pub(super) calls_running: AtomicUsize,
     pub(super) counts: Counts,
     /// What is known of its resources.
     pub(super) followed: Followed,
@@ -101,13 +94,6 @@ pub(crate) struct Concealed {
     pub(super) from_results: Redactor,
 }
 
-/// A connection that answers.
-#[derive(Clone)]
-pub(crate) struct Live {
-    pub(super) peer: Peer<RoleClient>,
-    pub(super) progress: ProgressBoard,
-}
-
 /// What has been asked of a server so far.
 #[derive(Default)]
 pub(crate) struct Counts {
@@ -134,9 +120,6 @@ impl Server {
             tools: RwLock::new(Arc::new([])),
             log: Arc::new(ServerLog::new()),
             surroundings,
-            list_changed: Notify::new(),
-            in_doubt: Notify::new(),
-            calls_running: AtomicUsize::new(0),
             counts: Counts::default(),
             followed: Followed::default(),
         });
@@ -188,8 +171,8 @@ impl Server {
     }
 
     /// What it can do with resources, as it last said.
-    pub(crate) fn abilities(&self) -> Abilities {
-        self.shared.followed.abilities()
+    pub(crate) fn resource_support(&self) -> ResourceSupport {
+        self.shared.followed.support()
     }
 
     /// What it wrote, and what happened to it.
@@ -330,7 +313,7 @@ impl Shared {
     }
 
     /// The connection, while there is one that is not about to be ended.
-    pub(super) fn live(&self) -> Option<Live> {
+    pub(super) fn live(&self) -> Option<Connection> {
         if self.is_changing() {
             return None;
         }
@@ -342,7 +325,7 @@ impl Shared {
         self.wish.borrow().turn != self.status.borrow().turn
     }
 
-    pub(super) fn put_live(&self, live: Option<Live>) {
+    pub(super) fn put_live(&self, live: Option<Connection>) {
         let is_over = live.is_none();
         let before = std::mem::replace(&mut *self.live.write().unwrap_or_else(PoisonError::into_inner), live);
         if is_over {

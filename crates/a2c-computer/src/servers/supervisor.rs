@@ -7,17 +7,17 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use a2c_mcp::stdio::{self, StartedServer, StdioLaunch};
+use a2c_mcp::{SessionError, sse, streamable};
 use a2c_process::{LAST_LINES_WAIT, StderrTail};
 use a2c_protocol::config::McpTransport;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::backoff::Backoff;
-use super::conversation::converse;
-use super::process::{self, Started, StdioLaunch};
 use super::server::{Concealed, Mode, Shared, Wish};
+use super::session::run_session;
 use super::state::Happening;
-use super::upstream;
 
 /// How many lines of standard error explain a failure.
 const LAST_LINES: usize = 20;
@@ -115,30 +115,34 @@ async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
     tracing::info!(server = &*shared.name, "starting MCP server");
     shared.log.remark("starting");
     let outcome = match &filled.transport {
-        McpTransport::Stdio(stdio) => {
+        McpTransport::Stdio(parameters) => {
             let launch = StdioLaunch {
                 name: &shared.name,
-                stdio,
+                stdio: parameters,
                 secrets,
                 log: &shared.log,
                 processes: &shared.surroundings.processes,
             };
-            match process::start(launch).await {
+            match stdio::start(launch).await {
                 Ok(started) => child(shared, started, stop).await,
                 Err(problem) => Err(problem.to_string()),
             }
         }
         McpTransport::Streamable(http) => {
             let tokens = shared.surroundings.tokens.clone();
-            match upstream::streamable::open(&shared.name, http, tokens) {
-                Ok(transport) => converse(shared, transport, stop).await,
-                Err(problem) => Err(problem),
-            }
+            let outcome = match streamable::open(&shared.name, http, tokens) {
+                Ok(transport) => run_session(shared, transport, stop).await,
+                Err(problem) => Err(SessionError::Setup(problem)),
+            };
+            outcome.map_err(|error| error.to_string())
         }
-        McpTransport::Sse(sse) => match upstream::sse::open(sse) {
-            Ok(transport) => converse(shared, transport, stop).await,
-            Err(problem) => Err(problem),
-        },
+        McpTransport::Sse(parameters) => {
+            let outcome = match sse::open(parameters) {
+                Ok(transport) => run_session(shared, transport, stop).await,
+                Err(problem) => Err(SessionError::Setup(problem)),
+            };
+            outcome.map_err(|error| error.to_string())
+        }
     };
     match outcome {
         Ok(()) => End::Wanted,
@@ -146,17 +150,17 @@ async fn serve(shared: &Arc<Shared>, stop: &CancellationToken) -> End {
     }
 }
 
-/// A server that is a process of ours: its end is the end of the conversation, and the other way round.
-async fn child(shared: &Arc<Shared>, started: Started, stop: &CancellationToken) -> Result<(), String> {
-    let Started { mut process, transport, stderr } = started;
+/// A server that is a process of ours: the end of the process is the end of the session, and the other way round.
+async fn child(shared: &Arc<Shared>, started: StartedServer, stop: &CancellationToken) -> Result<(), String> {
+    let StartedServer { mut process, transport, stderr } = started;
     let outcome = {
-        let mut talk = std::pin::pin!(converse(shared, transport, stop));
+        let mut session = std::pin::pin!(run_session(shared, transport, stop));
         tokio::select! {
-            outcome = &mut talk => outcome,
+            outcome = &mut session => outcome.map_err(|error| error.to_string()),
             // A child of the process may keep its standard output open: the end of the process is the end all the same.
             status = process.exited() => {
                 // What it said before it ended is still to be read.
-                let _ = tokio::time::timeout(LAST_LINES_WAIT, &mut talk).await;
+                let _ = tokio::time::timeout(LAST_LINES_WAIT, &mut session).await;
                 match status {
                     // It may be faster to go than we are to notice that we sent it away.
                     _ if stop.is_cancelled() => Ok(()),

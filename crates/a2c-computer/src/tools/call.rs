@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use a2c_mcp::http::AccessReason;
+use a2c_mcp::{CallFailure, RedactModel as _, ToolCall};
 use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
 use a2c_protocol::trace::TraceContext;
@@ -16,11 +18,8 @@ use super::history::{History, PastCall};
 use super::result_limit::A2C_RESULT;
 use super::toolbox::ListedTool;
 use crate::config::tool_rules;
-use crate::inputs::RedactModel as _;
 use crate::servers::Servers;
-use crate::servers::calling::{CallFailure, McpCall};
 use crate::servers::server::Server;
-use crate::servers::upstream::RefusalKind;
 
 /// Meta: the error of the MCP server as it sent it, `{code, message, data?}`.
 const MCP_ERROR: &str = "mcp_error";
@@ -127,8 +126,8 @@ impl ToolRunner<'_> {
         let server = self.servers.get(tool.server()).ok_or_else(|| self.unknown(&name))?;
         let limit_left = limit.saturating_sub(begin.elapsed());
         let program = server.program().map(|program| (program, params.clone()));
-        let call = McpCall { tool: &tool.tool().name, arguments: params, limit: limit_left, trace };
-        let mut result = match server.call(call, cancel).await {
+        let call = ToolCall { tool: &tool.tool().name, arguments: params, trace };
+        let mut result = match server.call(call, limit_left, cancel).await {
             Ok(result) => to_wire(&result, tool.server()),
             Err(problem) => explain(tool, problem, limit),
         };
@@ -183,14 +182,13 @@ fn explain(tool: &ListedTool, problem: CallFailure, limit: Duration) -> CallTool
             timed_out(tool, &format!("tool '{name}' reported no progress for {} s", idle.as_secs_f64()))
         }
         CallFailure::Cancelled => cancelled(tool, &format!("tool '{name}' was cancelled")),
-        CallFailure::Failed(reason) => failure(tool, ErrorCode::ToolFailed, &reason),
-        CallFailure::Unauthorised(refusal) => {
-            let (code, what) = match refusal.kind {
-                RefusalKind::Required => (ErrorCode::UpstreamAuthorizationRequired, "requires a sign-in"),
-                RefusalKind::Failed => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
+        CallFailure::Access(error) => {
+            let (code, what) = match error.reason {
+                AccessReason::Required => (ErrorCode::UpstreamAuthorizationRequired, "requires a sign-in"),
+                _ => (ErrorCode::UpstreamAuthorizationFailed, "refused this computer"),
             };
             failure(tool, code, &format!("MCP server '{server}' {what}"))
-                .with_meta(AUTH_HINT, json!({ "message": refusal.hint }))
+                .with_meta(AUTH_HINT, json!({ "message": error.hint() }))
         }
         CallFailure::Refused(error) => {
             let mut result = failure(tool, ErrorCode::ToolFailed, &error.message);
@@ -199,6 +197,7 @@ fn explain(tool: &ListedTool, problem: CallFailure, limit: Duration) -> CallTool
             }
             result
         }
+        other => failure(tool, ErrorCode::ToolFailed, &other.to_string()),
     }
 }
 
@@ -238,7 +237,7 @@ async fn with_vrl_outcome(
 }
 
 /// The server's result as the Agent gets it; a failure of the tool gets its code and its server.
-fn to_wire(result: &rmcp::model::CallToolResult, server: &str) -> CallToolResult {
+fn to_wire(result: &a2c_mcp::model::CallToolResult, server: &str) -> CallToolResult {
     let wire = serde_json::to_value(result).and_then(serde_json::from_value::<CallToolResult>);
     let mut wire = match wire {
         Ok(wire) => wire,

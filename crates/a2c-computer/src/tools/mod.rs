@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use rmcp::model::Tool;
+use a2c_mcp::model::Tool;
 
 use crate::servers::server::Server;
 use pins::{ListedDefinitions, PinChange, PinFinding, Pins, SaveError, ToolChanges, poisoning};

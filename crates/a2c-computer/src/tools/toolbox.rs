@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use a2c_mcp::model::Tool;
+use a2c_mcp::paging::written_size;
 use a2c_protocol::config::McpServerConfig;
 use a2c_protocol::tool::{SmcpTool, ToolMeta, flat_meta};
-use rmcp::model::Tool;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,6 @@ use super::gate::{self, HiddenReason};
 use super::names::{NameRequest, public_names};
 use super::pins::{self, PinState, ToolChanges};
 use crate::config::tool_rules;
-use crate::servers::paging::written_size;
 
 /// Meta: the name a tool has on its server, if its public name differs.
 const RENAMED_FROM: &str = "a2c_renamed_from";

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2c_computer::{Approval, Health, ServerState, ToolAccess, ToolChanges};
+use a2c_computer::{Approval, HeartbeatPolicy, ServerState, ToolAccess, ToolChanges};
 use a2c_protocol::ErrorCode;
 use a2c_testbed::PATIENCE;
 use a2c_testbed::processes::{Mark, kill, runs};
@@ -192,7 +192,7 @@ async fn a_server_that_crashes_is_started_again_and_its_tools_stay_listed() {
 async fn a_server_that_falls_silent_is_started_anew() {
     let office = TestOffice::with(&beside_the_sample(&["mute"]), |options| {
         let brief = Duration::from_millis(200);
-        options.limits.health = Health { every: brief, limit: brief, misses: 2 };
+        options.limits.health = HeartbeatPolicy { every: brief, limit: brief, misses: 2 };
     })
     .await;
     office.until_state("unruly", |status| matches!(status.state, ServerState::Degraded { .. })).await;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use rmcp::model::Tool;
+use a2c_mcp::model::Tool;
 use serde_json::{Map, Value};
 
 use super::invisible::{InvisibleKind, escaped, invisible_kind};

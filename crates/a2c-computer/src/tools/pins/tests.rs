@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use rmcp::model::Tool;
+use a2c_mcp::model::Tool;
 use serde_json::json;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2c_computer::Health;
+use a2c_computer::HeartbeatPolicy;
 use a2c_protocol::ErrorCode;
 use a2c_testbed::PATIENCE;
 use a2c_testbed::processes::Mark;
@@ -66,7 +66,7 @@ async fn found_again(transport: &str, kind: &str, limit: Duration, code: ErrorCo
     let url = server.address().to_owned();
     let office = TestOffice::with(&json!({"one": peers::at(kind, &url), "sample": sample()}), |options| {
         let brief = Duration::from_secs(1);
-        options.limits.health = Health { every: brief, limit: brief, misses: 2 };
+        options.limits.health = HeartbeatPolicy { every: brief, limit: brief, misses: 2 };
     })
     .await;
     let call = office.start_call("trigger-long-running-operation", endless(), limit);

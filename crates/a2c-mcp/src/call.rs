@@ -1,0 +1,264 @@
+//! Requests to the server of a session: each until it is answered, falls silent, takes too long, or is given up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use a2c_protocol::trace::TraceContext;
+use a2c_secrets::Redactor;
+use a2c_supervise::ChangeSignal;
+use rmcp::ServiceError;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, ErrorData,
+    JsonObject, RequestId, RequestParamsMeta as _, ServerResult,
+};
+use rmcp::service::PeerRequestOptions;
+use rmcp::{Peer, RoleClient};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::detail::Detail;
+use crate::http::{AccessError, HttpError, http_error};
+use crate::progress::ProgressListeners;
+use crate::redaction::RedactModel as _;
+
+/// The way to ask the server of an open session; clones share it.
+#[derive(Clone)]
+pub struct Connection {
+    peer: Peer<RoleClient>,
+    progress: ProgressListeners,
+    calls: Arc<Calls>,
+}
+
+/// The tool calls of one session.
+#[derive(Default)]
+struct Calls {
+    running: AtomicUsize,
+    /// A call failed in a way that leaves open whether the server still answers.
+    in_doubt: ChangeSignal,
+}
+
+/// A tool to call.
+#[derive(Debug)]
+pub struct ToolCall<'a> {
+    /// The tool, as its server calls it.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub arguments: JsonObject,
+    /// The trace that the call is part of; the server learns of it.
+    pub trace: Option<TraceContext>,
+}
+
+/// How long an answer may take.
+#[derive(Debug, Clone, Copy)]
+pub struct CallLimits {
+    /// By when the answer has to be there.
+    pub deadline: Instant,
+    /// How long the server may report no progress; `None` until the deadline.
+    pub idle: Option<Duration>,
+}
+
+/// Why a request has no usable answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallFailure {
+    /// There is no session with the server.
+    #[error("the server is not running")]
+    NotRunning,
+    /// The time was over; the server was told to stop.
+    #[error("the server did not answer in time")]
+    Timeout,
+    /// The server reported no progress for so long; it was told to stop.
+    #[error("the server reported no progress for {} s", .0.as_secs_f64())]
+    Idle(Duration),
+    /// The caller gave up; the server was told to stop.
+    #[error("it was cancelled")]
+    Cancelled,
+    /// The server does not accept the credentials.
+    #[error(transparent)]
+    Access(AccessError),
+    /// The server answered with an MCP error.
+    #[error("the server answered: {}", .0.message)]
+    Refused(ErrorData),
+    /// The session ended before the server answered.
+    #[error("the server went away before it answered")]
+    WentAway,
+    /// The HTTP request failed.
+    #[error(transparent)]
+    Http(HttpError),
+    /// The request could not be sent.
+    #[error("the server cannot be reached: {0}")]
+    Unreachable(#[source] Detail),
+    /// The server answered something else.
+    #[error("{0}")]
+    UnexpectedAnswer(ExpectedAnswer),
+}
+
+/// The answer that a request expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpectedAnswer {
+    /// To `tools/call`.
+    #[error("the server's answer is not a tool result")]
+    ToolResult,
+    /// To `resources/list`.
+    #[error("its answer is no list of resources")]
+    ResourceList,
+    /// To `resources/read`.
+    #[error("its answer holds no contents")]
+    Contents,
+}
+
+impl CallFailure {
+    /// The failure behind an error of the MCP library.
+    pub(crate) fn from_service(error: ServiceError) -> Self {
+        match http_error(&error) {
+            Some(HttpError::Access(error)) => return Self::Access(error.clone()),
+            Some(error) => return Self::Http(error.clone()),
+            None => {}
+        }
+        match error {
+            ServiceError::McpError(error) => Self::Refused(error),
+            ServiceError::TransportClosed => Self::WentAway,
+            ServiceError::TransportSend(error) => Self::Unreachable(Detail::boxed(error.error)),
+            other => Self::Unreachable(Detail::new(other)),
+        }
+    }
+
+    /// The failure without the secrets that the server's own words may hold.
+    pub fn redacted(self, secrets: &Redactor) -> Self {
+        match self {
+            Self::Refused(mut error) => {
+                secrets.redact_error(&mut error);
+                Self::Refused(error)
+            }
+            Self::Http(error) => Self::Http(error.redacted(secrets)),
+            Self::Unreachable(detail) => Self::Unreachable(detail.redacted(secrets)),
+            other => other,
+        }
+    }
+
+    /// Whether the server may be gone.
+    fn leaves_doubt(&self) -> bool {
+        matches!(self, Self::WentAway | Self::Http(_) | Self::Unreachable(_) | Self::UnexpectedAnswer(_))
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(peer: Peer<RoleClient>, progress: ProgressListeners) -> Self {
+        Self { peer, progress, calls: Arc::default() }
+    }
+
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        &self.peer
+    }
+
+    /// Whether tool calls run.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.calls.running.load(Ordering::Relaxed) > 0
+    }
+
+    /// Marked by a call that leaves open whether the server still answers.
+    pub(crate) fn in_doubt(&self) -> &ChangeSignal {
+        &self.calls.in_doubt
+    }
+
+    /// Calls a tool.
+    pub async fn call_tool(
+        &self,
+        call: ToolCall<'_>,
+        limits: CallLimits,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, CallFailure> {
+        let _running = RunningCall::begin(&self.calls);
+        let mut params = CallToolRequestParams::new(call.tool.to_owned()).with_arguments(call.arguments);
+        if let Some(trace) = call.trace {
+            params.set_traceparent(&trace.to_string());
+        }
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let outcome = match self.request(request, limits, cancel).await {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(_) => Err(CallFailure::UnexpectedAnswer(ExpectedAnswer::ToolResult)),
+            Err(failure) => Err(failure),
+        };
+        if outcome.as_ref().is_err_and(CallFailure::leaves_doubt) {
+            self.calls.in_doubt.mark();
+        }
+        outcome
+    }
+
+    /// Sends a request and waits for its answer. When the wait ends early, the server is told.
+    pub(crate) async fn request(
+        &self,
+        request: ClientRequest,
+        limits: CallLimits,
+        cancel: &CancellationToken,
+    ) -> Result<ServerResult, CallFailure> {
+        let CallLimits { deadline, idle } = limits;
+        let sending = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        let handle = tokio::select! {
+            sent = sending => sent.map_err(CallFailure::from_service)?,
+            () = sleep_until(deadline) => return Err(CallFailure::Timeout),
+            () = cancel.cancelled() => return Err(CallFailure::Cancelled),
+        };
+        let mut progress = self.progress.listen(handle.progress_token);
+        let mut pending = PendingRequest { peer: handle.peer, id: Some(handle.id), reason: "the caller is gone" };
+        let given_up = tokio::select! {
+            answer = handle.rx => {
+                pending.id = None;
+                return answer.unwrap_or(Err(ServiceError::TransportClosed)).map_err(CallFailure::from_service);
+            }
+            () = sleep_until(deadline) => CallFailure::Timeout,
+            idle = silence(idle, &mut progress.count) => CallFailure::Idle(idle),
+            () = cancel.cancelled() => CallFailure::Cancelled,
+        };
+        pending.reason = match &given_up {
+            CallFailure::Timeout | CallFailure::Idle(_) => "timeout",
+            _ => "cancelled by the agent",
+        };
+        Err(given_up)
+    }
+}
+
+/// Counts a call for as long as it runs, however it ends.
+struct RunningCall<'a>(&'a Calls);
+
+impl<'a> RunningCall<'a> {
+    fn begin(calls: &'a Calls) -> Self {
+        calls.running.fetch_add(1, Ordering::Relaxed);
+        Self(calls)
+    }
+}
+
+impl Drop for RunningCall<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A request under way. When it is dropped before the answer, the server is told, whatever the reason.
+struct PendingRequest {
+    peer: Peer<RoleClient>,
+    /// `None` once it was answered.
+    id: Option<RequestId>,
+    reason: &'static str,
+}
+
+impl Drop for PendingRequest {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
+        let (peer, reason) = (self.peer.clone(), self.reason);
+        // Telling the server must not hold up the caller that gave up.
+        runtime.spawn(async move {
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason.into()))).await;
+        });
+    }
+}
+
+/// Ends when there was no progress for so long.
+async fn silence(limit: Option<Duration>, count: &mut watch::Receiver<u64>) -> Duration {
+    let Some(limit) = limit else { return std::future::pending().await };
+    while let Ok(Ok(())) = tokio::time::timeout(limit, count.changed()).await {}
+    limit
+}

@@ -1,0 +1,84 @@
+//! Answers that cannot be read: each becomes an error for the request that waits for it.
+
+use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::error::NotMcp;
+use crate::detail::Detail;
+
+/// As much of a message as tells what it answers.
+#[derive(Deserialize)]
+struct Outline {
+    id: Option<RequestId>,
+    method: Option<IgnoredAny>,
+}
+
+/// Reads a message. A message that is wrong but says which request it answers becomes an error for that request. Any
+/// other wrong message is refused.
+pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, NotMcp> {
+    let problem = match serde_json::from_slice(text) {
+        Ok(message) => return Ok(message),
+        Err(problem) => problem,
+    };
+    match serde_json::from_slice(text) {
+        Ok(Outline { id: Some(id), method: None }) => Ok(unreadable(id)),
+        _ => Err(NotMcp::Message(Detail::new(problem))),
+    }
+}
+
+/// Like [`read`], for a caller that parses the text again: gives another text where this one has to be replaced.
+pub(crate) fn replacement(text: &str) -> Option<String> {
+    if serde_json::from_str::<ServerJsonRpcMessage>(text).is_ok() {
+        return None;
+    }
+    read(text.as_bytes()).ok().map(|error| written(&error))
+}
+
+/// A message as text.
+pub(crate) fn written(message: &ServerJsonRpcMessage) -> String {
+    serde_json::to_string(message).expect("an error message of ours has no keys but strings")
+}
+
+/// An error of our own making in place of an answer.
+pub(crate) fn error(id: RequestId, what: impl Into<String>) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::internal_error(what.into(), None), Some(id))
+}
+
+fn unreadable(id: RequestId) -> ServerJsonRpcMessage {
+    error(id, "the server's answer is not an MCP message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::NumberOrString;
+
+    #[test]
+    fn an_unreadable_answer_is_an_error_for_its_request() {
+        for (text, id) in [
+            (r#"{"jsonrpc":"2.0","id":7,"error":"no object"}"#, NumberOrString::Number(7)),
+            (r#"{"jsonrpc":"1.0","id":"x","result":{}}"#, NumberOrString::String("x".into())),
+            (r#"{"id":7,"result":{}}"#, NumberOrString::Number(7)),
+        ] {
+            let ServerJsonRpcMessage::Error(error) = read(text.as_bytes()).unwrap() else { panic!("{text}") };
+            assert_eq!(error.id, Some(id), "{text}");
+            assert!(replacement(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_answers_nothing_is_passed_over() {
+        for text in ["", "garbage", "[]", "{}", r#"{"jsonrpc":"2.0","id":{},"result":{}}"#] {
+            assert!(read(text.as_bytes()).is_err(), "{text}");
+            assert_eq!(replacement(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_good_message_stays_as_it_is() {
+        let text = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+        assert!(matches!(read(text.as_bytes()), Ok(ServerJsonRpcMessage::Response(_))));
+        assert_eq!(replacement(text), None);
+    }
+}

@@ -1,0 +1,31 @@
+//! The client side of MCP as a Computer uses it: sessions over standard streams, streamable HTTP and legacy SSE.
+//!
+//! A transport ([`stdio::start`], [`streamable::open`], [`sse::open`]) carries a [`Session`], whose [`Connection`] takes requests: tool calls,
+//! pages of resources, contents of one. [`oauth`] signs in to streamable servers. Every failure is a type: [`SessionError`]
+//! for a session, [`CallFailure`] for a request.
+//!
+//! For contributors: this crate knows one server at a time. It must not know offices, rules about tools, the catalogue of
+//! a Computer or how servers are supervised.
+
+mod call;
+mod detail;
+pub mod http;
+pub mod log;
+pub mod oauth;
+pub mod paging;
+mod progress;
+mod redaction;
+mod resources;
+mod session;
+pub mod sse;
+pub mod stdio;
+pub mod streamable;
+
+pub use a2c_supervise::HeartbeatPolicy;
+pub use call::{CallFailure, CallLimits, Connection, ExpectedAnswer, ToolCall};
+pub use detail::Detail;
+pub use redaction::RedactModel;
+pub use resources::{ResourcePage, ResourceSupport};
+pub use rmcp::transport::Transport;
+pub use rmcp::{RoleClient, model};
+pub use session::{Degradation, Session, SessionError, SessionErrorKind, SessionEvents, SessionOptions};

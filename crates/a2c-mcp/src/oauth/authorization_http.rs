@@ -1,0 +1,204 @@
+//! Requests to an authorisation server, whose addresses the MCP server or its metadata name: an MCP server must not make
+//! this Computer connect to where the server itself has no access.
+//!
+//! The address that the owner wrote down sets the measure. A public server names public addresses; one in a private network may also
+//! name private ones, one on this machine also those of this machine. Only http and https, and no http where the owner
+//! wrote https.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2c_net::{AddressKind, AddressPolicy, HttpClientError, USER_AGENT, http_client, literal_address, lookup, tls};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect;
+use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
+use url::{Host, Url};
+
+use crate::http::HttpError;
+
+/// How long one request may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// How large an answer may be.
+const BODY_LIMIT: usize = 1 << 20;
+
+/// Why an address that a server names is not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddressError {
+    /// It is no URL.
+    #[error("its address is none")]
+    NotAnAddress,
+    /// The page for the browser carries no `state`, by which its answer is recognised.
+    #[error("its address has no state")]
+    NoState,
+    /// It has no TLS, though the MCP server has.
+    #[error("it names an address without TLS, though its own has it")]
+    NoTls,
+    /// It is not an HTTP address.
+    #[error("it names an address that is neither http nor https")]
+    Scheme,
+    /// It is nearer to this machine than the MCP server.
+    #[error("it names an address that is off limits ({0})")]
+    OffLimits(AddressKind),
+}
+
+/// The HTTP client for the authorisation servers that one MCP server names.
+pub(super) struct AuthorizationHttp {
+    client: reqwest::Client,
+    home: Url,
+}
+
+impl AuthorizationHttp {
+    pub(super) fn new(home: &Url) -> Result<Arc<Self>, HttpClientError> {
+        // A machine without certificates can still do without TLS, if its owner does.
+        let tls = if home.scheme() == "http" { tls::system_trust_if_readable()? } else { tls::system_trust()? };
+        let client = http_client(tls)
+            .user_agent(USER_AGENT)
+            .redirect(redirect::Policy::none())
+            .timeout(LIMIT)
+            .dns_resolver(Arc::new(HomePolicyResolver { home: home.clone() }))
+            .build()
+            .map_err(|error| HttpClientError::Build(error.without_url()))?;
+        Ok(Arc::new(Self { client, home: home.clone() }))
+    }
+}
+
+impl OAuthHttpClient for AuthorizationHttp {
+    fn execute(&self, asked: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(async move {
+            let request = reqwest::Request::try_from(asked.request).map_err(HttpError::from)?;
+            check(&self.home, request.url())?;
+            if let Some(address) = literal_address(request.url())
+                && !is_home(&self.home, request.url().host_str())
+                && !policy_of(&self.home).await.allows(address)
+            {
+                let kind = AddressKind::of(address);
+                return Err(AddressError::OffLimits(kind).into());
+            }
+            let mut response = self.client.execute(request).await.map_err(HttpError::from)?;
+            let mut answer = http::Response::builder().status(response.status()).version(response.version());
+            for (name, value) in response.headers() {
+                answer = answer.header(name, value);
+            }
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await.map_err(HttpError::from)? {
+                if chunk.len() > BODY_LIMIT - body.len() {
+                    return Err(HttpError::TooLarge(BODY_LIMIT).into());
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Ok(answer.body(body)?)
+        })
+    }
+}
+
+/// Whether an address may be named at all by a server at `home`, wherever it leads.
+pub(super) fn check(home: &Url, url: &Url) -> Result<(), AddressError> {
+    match (url.scheme(), home.scheme()) {
+        ("https", _) | ("http", "http") if url.has_host() => Ok(()),
+        ("http", _) if is_local(home) && is_local(url) => Ok(()),
+        ("http", _) => Err(AddressError::NoTls),
+        _ => Err(AddressError::Scheme),
+    }
+}
+
+fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn is_home(home: &Url, host: Option<&str>) -> bool {
+    home.host_str() == host
+}
+
+/// Where a server at `home` may send this Computer: as near as the server itself is, and no nearer.
+async fn policy_of(home: &Url) -> AddressPolicy {
+    let addresses = match literal_address(home) {
+        Some(address) => vec![address],
+        None => {
+            let found = lookup(home.host_str().unwrap_or_default(), AddressPolicy::ANYWHERE).await;
+            found.unwrap_or_default().iter().map(|found| found.ip()).collect()
+        }
+    };
+    let policies = addresses.into_iter().filter_map(AddressPolicy::around);
+    policies.fold(AddressPolicy::PUBLIC, AddressPolicy::or)
+}
+
+/// Looks names up. The name in `home` is the owner's, and leads anywhere.
+struct HomePolicyResolver {
+    home: Url,
+}
+
+impl Resolve for HomePolicyResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let home = self.home.clone();
+        Box::pin(async move {
+            let policy = match is_home(&home, Some(name.as_str())) {
+                true => AddressPolicy::ANYWHERE,
+                false => policy_of(&home).await,
+            };
+            let found = lookup(name.as_str(), policy).await?;
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_http_and_no_step_down_from_tls() {
+        for (home, url, fine) in [
+            ("https://h/mcp", "https://a/token", true),
+            ("https://h/mcp", "http://a/token", false),
+            ("https://h/mcp", "http://127.0.0.1/token", false),
+            ("https://localhost/mcp", "http://127.0.0.1/token", true),
+            ("http://h/mcp", "http://a/token", true),
+            ("http://h/mcp", "https://a/token", true),
+            ("http://h/mcp", "file:///etc/passwd", false),
+            ("http://h/mcp", "javascript:alert(1)", false),
+        ] {
+            assert_eq!(check(&home.parse().unwrap(), &url.parse().unwrap()).is_ok(), fine, "{home} -> {url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn addresses_are_as_near_as_their_home_at_most() {
+        for (address, world, private, machine) in [
+            ("93.184.216.34", true, true, true),
+            ("2606:2800::1", true, true, true),
+            ("64:ff9b::5db8:d822", true, true, true),
+            ("10.1.2.3", false, true, true),
+            ("100.64.0.1", false, true, true),
+            ("198.18.0.1", false, true, true),
+            ("fd00::1", false, true, true),
+            ("127.0.0.1", false, false, true),
+            ("::1", false, false, true),
+            ("::ffff:127.0.0.1", false, false, true),
+            ("::127.0.0.1", false, false, true),
+            ("64:ff9b::7f00:1", false, false, true),
+            ("169.254.169.254", false, false, false),
+            ("::ffff:169.254.169.254", false, false, false),
+            ("::169.254.169.254", false, false, false),
+            ("64:ff9b::a9fe:a9fe", false, false, false),
+            ("fd00:ec2::254", false, false, false),
+            ("fe80::1", false, false, false),
+            ("0.0.0.0", false, false, false),
+            ("::", false, false, false),
+            ("192.0.2.1", false, false, false),
+        ] {
+            let given = address.parse().unwrap();
+            let mut seen = Vec::new();
+            for home in ["https://93.184.216.34/mcp", "https://10.0.0.1/mcp", "https://127.0.0.1/mcp"] {
+                seen.push(policy_of(&home.parse().unwrap()).await.allows(given));
+            }
+            assert_eq!(seen, [world, private, machine], "{address}");
+        }
+    }
+}

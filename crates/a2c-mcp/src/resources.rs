@@ -1,0 +1,177 @@
+//! What a server says about its resources: a page of their list, and the contents of one.
+
+use a2c_protocol::context::{Annotations, Resource};
+use rmcp::model::{
+    ClientRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams,
+    ServerResult, SubscribeRequestParams, UnsubscribeRequestParams,
+};
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::{CallFailure, CallLimits, Connection, ExpectedAnswer};
+
+/// What a server can do with resources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResourceSupport {
+    /// It has some.
+    pub resources: bool,
+    /// It notifies subscribers when one changes.
+    pub subscribe: bool,
+}
+
+/// A page of a server's list.
+#[derive(Debug, Default)]
+pub struct ResourcePage {
+    /// The resources on it.
+    pub resources: Vec<Resource>,
+    /// Where the next page is.
+    pub next_cursor: Option<String>,
+    /// How many entries are no resources.
+    pub refused: usize,
+}
+
+impl Connection {
+    /// What the server said in the handshake about its resources.
+    pub fn resource_support(&self) -> ResourceSupport {
+        let capability = self.peer().peer_info().and_then(|info| info.capabilities.resources.clone());
+        ResourceSupport {
+            resources: capability.is_some(),
+            subscribe: capability.and_then(|resources| resources.subscribe).unwrap_or(false),
+        }
+    }
+
+    /// One page of the server's list of resources.
+    pub async fn list_resources(&self, cursor: Option<String>, deadline: Instant) -> Result<ResourcePage, CallFailure> {
+        let request = ListResourcesRequest {
+            params: cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor))),
+            ..ListResourcesRequest::default()
+        };
+        match self.ask(ClientRequest::ListResourcesRequest(request), deadline).await? {
+            ServerResult::ListResourcesResult(page) => Ok(ResourcePage {
+                resources: page.resources.into_iter().map(convert).collect(),
+                next_cursor: page.next_cursor,
+                refused: 0,
+            }),
+            // The library gives up on a page of which one entry is not as it should be.
+            ServerResult::CustomResult(other) => {
+                tolerant(other.0).ok_or(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList))
+            }
+            _ => Err(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList)),
+        }
+    }
+
+    /// The contents of a resource.
+    pub async fn read_resource(&self, uri: &str, deadline: Instant) -> Result<Vec<Value>, CallFailure> {
+        const NO_CONTENTS: CallFailure = CallFailure::UnexpectedAnswer(ExpectedAnswer::Contents);
+        let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
+        match self.ask(ClientRequest::ReadResourceRequest(request), deadline).await? {
+            ServerResult::ReadResourceResult(read) => {
+                let contents = read.contents.iter().map(serde_json::to_value);
+                contents.collect::<Result<_, _>>().map_err(|_| NO_CONTENTS)
+            }
+            ServerResult::CustomResult(mut other) => match other.0.get_mut("contents").map(Value::take) {
+                Some(Value::Array(contents)) if contents.iter().all(Value::is_object) => Ok(contents),
+                _ => Err(NO_CONTENTS),
+            },
+            _ => Err(NO_CONTENTS),
+        }
+    }
+
+    /// Asks for a notification when a resource changes.
+    #[expect(deprecated, reason = "the protocol versions that servers speak have no other way")]
+    pub async fn subscribe(&self, uri: &str, deadline: Instant) -> Result<(), CallFailure> {
+        let request = rmcp::model::SubscribeRequest::new(SubscribeRequestParams::new(uri));
+        self.ask(ClientRequest::SubscribeRequest(request), deadline).await.map(drop)
+    }
+
+    /// Asks for no more such notifications.
+    #[expect(deprecated, reason = "the protocol versions that servers speak have no other way")]
+    pub async fn unsubscribe(&self, uri: &str, deadline: Instant) -> Result<(), CallFailure> {
+        let request = rmcp::model::UnsubscribeRequest::new(UnsubscribeRequestParams::new(uri));
+        self.ask(ClientRequest::UnsubscribeRequest(request), deadline).await.map(drop)
+    }
+
+    async fn ask(&self, request: ClientRequest, deadline: Instant) -> Result<ServerResult, CallFailure> {
+        self.request(request, CallLimits { deadline, idle: None }, &CancellationToken::new()).await
+    }
+}
+
+/// What can be used of a page that is not quite right.
+fn tolerant(mut page: Value) -> Option<ResourcePage> {
+    let Value::Array(entries) = page.get_mut("resources")?.take() else { return None };
+    let all = entries.len();
+    let resources: Vec<Resource> = entries.into_iter().filter_map(entry).collect();
+    let next_cursor = page["nextCursor"].as_str().filter(|cursor| !cursor.is_empty()).map(ToOwned::to_owned);
+    Some(ResourcePage { refused: all - resources.len(), resources, next_cursor })
+}
+
+/// An entry of a list. Annotations that cannot be read are left out: they only say how to show it.
+fn entry(mut entry: Value) -> Option<Resource> {
+    if let Ok(resource) = Resource::deserialize(&entry) {
+        return Some(resource);
+    }
+    entry.as_object_mut()?.remove("annotations")?;
+    serde_json::from_value(entry).ok()
+}
+
+/// The library's resource as the protocol has it.
+fn convert(listed: rmcp::model::Resource) -> Resource {
+    let mut extra = Map::new();
+    if let Some(Ok(icons)) = listed.icons.as_ref().map(serde_json::to_value) {
+        extra.insert("icons".into(), icons);
+    }
+    Resource {
+        uri: listed.uri,
+        name: listed.name,
+        title: listed.title,
+        description: listed.description,
+        mime_type: listed.mime_type,
+        size: listed.size,
+        annotations: listed.annotations.map(|annotations| Annotations {
+            audience: annotations.audience.map(|roles| roles.iter().map(role).collect()),
+            // Through its shortest spelling: 0.8 is to stay 0.8.
+            priority: annotations.priority.and_then(|priority| priority.to_string().parse().ok()),
+            last_modified: annotations.last_modified,
+            extra: Map::new(),
+        }),
+        meta: listed.meta.map(|meta| meta.0),
+        extra,
+    }
+}
+
+fn role(role: &rmcp::model::Role) -> String {
+    match role {
+        rmcp::model::Role::User => "user".into(),
+        rmcp::model::Role::Assistant => "assistant".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_listed_resource_keeps_what_it_says() {
+        let listed = json!({
+            "uri": "window://h/a", "name": "a", "title": "A", "description": "d", "mimeType": "text/plain", "size": 5000000000_u64,
+            "icons": [{"src": "https://example.com/i.png", "mimeType": "image/png"}],
+            "annotations": {"audience": ["user", "assistant"], "priority": 0.8, "lastModified": "2026-01-01T00:00:00Z"},
+            "_meta": {"fullscreen": true, "own": {"deep": [1]}},
+        });
+        let read: rmcp::model::Resource = serde_json::from_value(listed.clone()).unwrap();
+        assert_eq!(serde_json::to_value(convert(read)).unwrap(), listed);
+    }
+
+    #[test]
+    fn one_bad_entry_does_not_cost_the_page() {
+        let page = json!({"resources": [{"uri": "a://b", "name": "b", "annotations": {"priority": "high"}}, {"uri": 7}, {"uri": "a://c"}], "nextCursor": "2"});
+        let page = tolerant(page).unwrap();
+        let uris: Vec<_> = page.resources.iter().map(|resource| resource.uri.as_str()).collect();
+        assert_eq!((uris, page.refused, page.next_cursor.as_deref()), (vec!["a://b", "a://c"], 1, Some("2")));
+        assert!(tolerant(json!({"resources": {}})).is_none());
+        assert!(tolerant(json!([])).is_none());
+    }
+}

@@ -1,0 +1,227 @@
+//! One MCP session over any transport: opened, kept fresh, watched and closed.
+//!
+//! [`Session::open`] shakes hands and lists the tools. [`Session::watch`] then lists them again when the server says that
+//! they changed, pings the server, and returns when the session has ended. What the server says by itself goes to the
+//! session's [`SessionEvents`]; requests to it go through its [`Connection`].
+
+mod error;
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2c_secrets::Redactor;
+use a2c_supervise::{ChangeSignal, Coalescer, HeartbeatPolicy, Lost, Pace, PulseEvent, heartbeat};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, PingRequest, ProgressNotificationParam,
+    ResourceUpdatedNotificationParam, Tool,
+};
+use rmcp::service::{NotificationContext, RunningServiceCancellationToken};
+use rmcp::transport::Transport;
+use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt as _};
+
+pub use error::{Degradation, SessionError, SessionErrorKind};
+
+use crate::call::{CallFailure, Connection};
+use crate::paging::{self, PagingError};
+use crate::progress::ProgressListeners;
+
+/// The least time between two listings that the server's notifications cause.
+const LIST_PAUSE: Duration = Duration::from_millis(250);
+
+/// How long listing the tools again may take.
+const LIST_LIMIT: Duration = Duration::from_secs(30);
+
+/// How a session is opened and watched.
+#[derive(Debug, Clone)]
+pub struct SessionOptions {
+    /// The server's name, for the log.
+    pub name: Arc<str>,
+    /// How long the server may take to shake hands and list its tools.
+    pub start: Duration,
+    /// How it is pinged.
+    pub health: HeartbeatPolicy,
+    /// The values that no log line and no error shows.
+    pub secrets: Redactor,
+}
+
+/// What a session tells its owner. The methods must not block.
+pub trait SessionEvents: Send + Sync + 'static {
+    /// The server said that its tools changed; these are its tools now.
+    fn tools_changed(&self, tools: Vec<Tool>);
+
+    /// The server said that its list of resources changed.
+    fn resource_list_changed(&self);
+
+    /// The server said that a resource changed.
+    fn resource_updated(&self, uri: &str);
+
+    /// The server reported the progress of a call.
+    fn progress(&self);
+
+    /// The session goes on, but something is wrong with the server.
+    fn degraded(&self, problem: &Degradation);
+
+    /// The server answers pings again.
+    fn recovered(&self);
+}
+
+/// An open session. Dropping it ends it.
+pub struct Session {
+    options: SessionOptions,
+    events: Arc<dyn SessionEvents>,
+    connection: Connection,
+    tools_changed: Arc<ChangeSignal>,
+    ending: RunningServiceCancellationToken,
+    running: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Session {
+    /// Shakes hands with the server and lists its tools.
+    pub async fn open<T>(
+        transport: T,
+        options: SessionOptions,
+        events: Arc<dyn SessionEvents>,
+    ) -> Result<(Self, Vec<Tool>), SessionError>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let progress = ProgressListeners::default();
+        let tools_changed = Arc::new(ChangeSignal::new());
+        let client = Client {
+            name: options.name.clone(),
+            secrets: options.secrets.clone(),
+            events: events.clone(),
+            tools_changed: tools_changed.clone(),
+            progress: progress.clone(),
+        };
+        let started = async {
+            let service = client.serve(transport).await.map_err(SessionError::from_handshake)?;
+            let tools = list_tools(service.peer()).await.map_err(SessionError::Tools)?;
+            Ok((service, tools))
+        };
+        let started = match tokio::time::timeout(options.start, started).await {
+            Ok(started) => started,
+            Err(_) => Err(SessionError::StartTimeout(options.start)),
+        };
+        let (service, tools) = started.map_err(|error: SessionError| error.redacted(&options.secrets))?;
+        let connection = Connection::new(service.peer().clone(), progress);
+        let ending = service.cancellation_token();
+        let running = Box::pin(async move {
+            let _ = service.waiting().await;
+        });
+        Ok((Self { options, events, connection, tools_changed, ending, running }, tools))
+    }
+
+    /// The way to ask the server.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Keeps the session fresh until it ends by itself, and says why it ended.
+    pub async fn watch(&mut self) -> SessionError {
+        let Self { options, events, connection, tools_changed, running, .. } = self;
+        tokio::select! {
+            () = running => SessionError::HungUp,
+            never = refresh_tools(tools_changed, connection, &**events, &options.secrets) => match never {},
+            ended = check_health(&options.health, connection, &**events, &options.secrets) => ended,
+        }
+    }
+
+    /// Ends the session in order.
+    pub async fn close(self) {
+        self.ending.cancel();
+        self.running.await;
+    }
+}
+
+/// Our side of the MCP session, as the library wants it.
+struct Client {
+    name: Arc<str>,
+    secrets: Redactor,
+    events: Arc<dyn SessionEvents>,
+    tools_changed: Arc<ChangeSignal>,
+    progress: ProgressListeners,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("a2c", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.mark();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.events.resource_list_changed();
+    }
+
+    async fn on_resource_updated(&self, updated: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        self.events.resource_updated(&updated.uri);
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.events.progress();
+        self.progress.report(&self.name, &progress, &self.secrets);
+    }
+}
+
+/// Lists the tools again when the server says that they changed: one listing at a time, and not too often, however
+/// often it says so.
+async fn refresh_tools(
+    changed: &ChangeSignal,
+    connection: &Connection,
+    events: &dyn SessionEvents,
+    secrets: &Redactor,
+) -> Infallible {
+    let mut coalescer = Coalescer::new(Pace::at_most_every(LIST_PAUSE));
+    loop {
+        coalescer.next(changed).await;
+        match tokio::time::timeout(LIST_LIMIT, list_tools(connection.peer())).await {
+            Ok(Ok(tools)) => events.tools_changed(tools),
+            Ok(Err(error)) => events.degraded(&Degradation::ToolsUnknown(error.redacted(secrets))),
+            Err(_) => events.degraded(&Degradation::ToolsTimeout),
+        }
+    }
+}
+
+/// Pings the server until it does not answer any more.
+async fn check_health(
+    policy: &HeartbeatPolicy,
+    connection: &Connection,
+    events: &dyn SessionEvents,
+    secrets: &Redactor,
+) -> SessionError {
+    let ping = || async {
+        match connection.peer().send_request(ClientRequest::PingRequest(PingRequest::default())).await {
+            // A refusal is an answer, too: some servers do not know pings.
+            Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse) => Ok(()),
+            Err(error) => Err(CallFailure::from_service(error).redacted(secrets)),
+        }
+    };
+    let report = |event| match event {
+        PulseEvent::Missed(pings) => events.degraded(&Degradation::MissedPings(pings)),
+        PulseEvent::Recovered => events.recovered(),
+    };
+    match heartbeat(policy, connection.in_doubt(), || connection.has_calls(), ping, report).await {
+        Lost::Unanswered(_) => SessionError::Unanswered,
+        Lost::Unreachable(failure) => {
+            events.degraded(&Degradation::Unreachable(failure.clone()));
+            SessionError::Unreachable(failure)
+        }
+    }
+}
+
+/// Every page of the server's tools. A server without tools may say so by not having the method.
+async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, PagingError> {
+    if peer.peer_info().is_some_and(|info| info.capabilities.tools.is_none()) {
+        return Ok(Vec::new());
+    }
+    paging::all("tools", |params| async move {
+        let page = peer.list_tools(params).await?;
+        Ok((page.tools, page.next_cursor))
+    })
+    .await
+}

@@ -1,0 +1,15 @@
+//! MCP with a process: how a server is started, and how MCP is spoken on its standard streams.
+//!
+//! ```text
+//! StdioParameters ──► a2c_process ── stdout ──► StdioTransport ──► rmcp
+//!                         │  └────── stderr ──► StderrTail ──────► ServerLog
+//!                         └───────── stdin ◄─── LineWriter ◄────── rmcp
+//! ```
+
+mod launch;
+mod message;
+mod transport;
+mod unread;
+
+pub use launch::{StartedServer, StdioLaunch, StdioStartError, start};
+pub use transport::StdioTransport;
