@@ -37,7 +37,7 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     let (raw, size) = undecoded(bench, &desk.name).await;
     raw.print(&format!("the same, not decoded, {} KiB", size >> 10), 1);
     bench.agent.join(OFFICE).await.expect("joined again");
-    bars.below("get_tools of 2,000 tools on 50 servers, p99", asks.ms(0.99), 30.0, "ms");
+    bars.below("get_tools of 2,000 tools on 50 servers, p99", asks.ms(0.99), 15.0, "ms");
     desk.stop();
 }
 
