@@ -52,8 +52,8 @@ impl Subject {
         match self {
             Self::Config => &core.config_changed,
             Self::Tools => &core.tools_changed,
-            Self::Desktop => &core.surroundings.catalogue.desktop_changed,
-            Self::Finder => &core.surroundings.catalogue.finder_changed,
+            Self::Desktop => &core.context.catalogue.desktop_changed,
+            Self::Finder => &core.context.catalogue.finder_changed,
         }
     }
 }
@@ -71,7 +71,7 @@ impl Announcer {
     async fn refresh_tools(&self) -> Infallible {
         let mut changes = Coalescer::new(PACE);
         loop {
-            changes.next(&self.core.surroundings.changed).await;
+            changes.next(&self.core.context.changed).await;
             self.core.refresh_tools().await;
         }
     }

@@ -21,8 +21,8 @@ use crate::core::{Core, Parts};
 use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::responder::Responder;
-use crate::servers::state::ServerState;
-use crate::servers::{ServerLimits, Surroundings};
+use crate::servers::ServerState;
+use crate::servers::{ServerContext, ServerLimits};
 use crate::tools::Tools;
 use crate::tools::confirm::Confirmation;
 use crate::tools::pins::{OpenError, Pins, ToolChanges};
@@ -182,7 +182,7 @@ impl Computer {
                 // An Agent that sees the Computer enter asks for its tools.
                 core.refresh_tools().await;
                 core.tools_changed.take();
-                core.surroundings.catalogue.take_changes();
+                core.context.catalogue.take_changes();
                 link.join(&seat).await
             } => Some(joined),
             () = &mut stop => None,
@@ -258,7 +258,7 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
         None => Pins::in_memory(),
     };
     let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
-    let surroundings = Surroundings {
+    let context = ServerContext {
         inputs: Inputs::with_processes(options.config.inputs.clone(), options.inputs, processes.clone()),
         processes,
         tokens: options.tokens,
@@ -269,7 +269,7 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
     };
     Ok(Parts {
         config: options.config,
-        surroundings: Arc::new(surroundings),
+        context: Arc::new(context),
         tools: Tools::new(pins, options.tool_changes),
         confirmation: options.confirmation,
         max_result: options.max_result,

@@ -7,7 +7,7 @@ use a2c_supervise::ChangeSignal;
 
 use crate::config::ComputerConfig;
 use crate::context::ContextPlane;
-use crate::servers::{Servers, Surroundings};
+use crate::servers::{ServerContext, Servers};
 use crate::tools::Tools;
 use crate::tools::call::ToolRunner;
 use crate::tools::confirm::Confirmation;
@@ -28,7 +28,7 @@ pub(crate) struct Core {
     config: RwLock<Arc<ComputerConfig>>,
     hub: RwLock<HubLink>,
     pub(crate) servers: Servers,
-    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) context: Arc<ServerContext>,
     pub(crate) tools: Tools,
     pub(crate) confirmation: Confirmation,
     pub(crate) history: History,
@@ -47,7 +47,7 @@ pub(crate) struct Core {
 /// The parts that are given.
 pub(crate) struct Parts {
     pub(crate) config: ComputerConfig,
-    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) context: Arc<ServerContext>,
     pub(crate) tools: Tools,
     pub(crate) confirmation: Confirmation,
     pub(crate) max_result: usize,
@@ -56,8 +56,8 @@ pub(crate) struct Parts {
 impl Core {
     /// Starts every server at the same time.
     pub(crate) fn start(parts: Parts) -> Self {
-        let Parts { config, surroundings, tools, confirmation, max_result } = parts;
-        let servers = Servers::new(surroundings.clone());
+        let Parts { config, context, tools, confirmation, max_result } = parts;
+        let servers = Servers::new(context.clone());
         for server in config.servers.values() {
             servers.add(server.clone());
         }
@@ -65,7 +65,7 @@ impl Core {
             config: RwLock::new(Arc::new(config)),
             hub: RwLock::new(HubLink { connected: false, since: SystemTime::now() }),
             servers,
-            surroundings,
+            context,
             tools,
             confirmation,
             history: History::default(),
@@ -90,11 +90,11 @@ impl Core {
     pub(crate) fn context(&self) -> ContextPlane<'_> {
         ContextPlane {
             servers: &self.servers,
-            catalogue: &self.surroundings.catalogue,
-            documents: &self.surroundings.documents,
+            catalogue: &self.context.catalogue,
+            documents: &self.context.documents,
             results: &self.results,
             history: &self.history,
-            window_limit: self.surroundings.limits.window,
+            window_limit: self.context.limits.window,
         }
     }
 
@@ -137,7 +137,7 @@ impl Core {
     /// Ends every server and waits until nothing of them is left.
     pub(crate) async fn end(&self) {
         self.servers.stop().await;
-        self.surroundings.documents.close().await;
-        self.surroundings.processes.end().await;
+        self.context.documents.close().await;
+        self.context.processes.end().await;
     }
 }

@@ -19,8 +19,8 @@ use crate::catalogue::ResourceCounts;
 use crate::config::{Change, ComputerConfig, Difference, ServerChange, inputs_of};
 use crate::core::{Core, HubLink};
 use crate::inputs::{InputValue, SetInputError};
+use crate::servers::ServerState;
 use crate::servers::server::Server;
-use crate::servers::state::ServerState;
 use crate::tools::call::{CallRequest, Caller};
 use crate::tools::gate::HiddenReason;
 use crate::tools::history::PastCall;
@@ -224,7 +224,7 @@ impl ComputerHandle {
     /// Switches a server off: its tools are not offered any more. When this returns, it has ended.
     pub async fn disable(&self, name: &str) -> Result<(), OperateError> {
         self.edit_one(name, |server| server.disabled = true).await?;
-        self.find(name)?.rests().await;
+        self.find(name)?.previous_run_ended().await;
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl ComputerHandle {
             return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
         }
         // Who wants it now may want to answer now.
-        self.core.surroundings.inputs.ask_again();
+        self.core.context.inputs.ask_again();
         server.restart();
         Ok(())
     }
@@ -263,10 +263,10 @@ impl ComputerHandle {
         if config.disabled {
             return Err(OperateError::Invalid(format!("MCP server '{name}' is switched off: enable it first")));
         }
-        let tokens = self.core.surroundings.tokens.clone().ok_or_else(|| {
+        let tokens = self.core.context.tokens.clone().ok_or_else(|| {
             OperateError::SignIn("this Computer has no place to keep tokens: start it with --state DIR".to_owned())
         })?;
-        let filled = self.core.surroundings.inputs.fill(&config).await;
+        let filled = self.core.context.inputs.fill(&config).await;
         let filled = filled.map_err(|unresolved| OperateError::SignIn(unresolved.to_string()))?;
         match &filled.transport {
             McpTransport::Streamable(http) => {
@@ -286,7 +286,7 @@ impl ComputerHandle {
 
     /// Gives an input its value; servers that wait for it are started.
     pub fn set_input(&self, id: &str, value: impl Into<InputValue>) -> Result<(), SetInputError> {
-        self.core.surroundings.inputs.set(id, value)?;
+        self.core.context.inputs.set(id, value)?;
         for (_, server) in self.core.servers.all() {
             if matches!(server.state(), ServerState::Failed { .. })
                 && inputs_of(&server.config().transport).contains(id)
@@ -319,14 +319,14 @@ impl ComputerHandle {
     async fn take_over(&self, new: ComputerConfig) -> Difference {
         let old = self.core.config();
         let difference = Difference::between(&old, &new);
-        self.core.surroundings.inputs.declare(new.inputs.clone());
+        self.core.context.inputs.declare(new.inputs.clone());
         self.core.put_config(new.clone());
         let mut gone = Vec::new();
         for (name, change) in &difference.servers {
             let server = self.core.servers.get(name);
             match (change, server, new.servers.get(name)) {
                 (ServerChange::Removed, ..) => gone.extend(self.core.servers.remove(name)),
-                (ServerChange::Changed(Change::Rules), Some(server), Some(config)) => server.rule(config.clone()),
+                (ServerChange::Changed(Change::Rules), Some(server), Some(config)) => server.set_rules(config.clone()),
                 (_, Some(server), Some(config)) => server.change(config.clone()),
                 (_, None, Some(config)) => {
                     // The lock keeps everybody else from adding it meanwhile.
@@ -337,7 +337,7 @@ impl ComputerHandle {
         }
         // A rule holds when this returns.
         self.core.refresh_tools().await;
-        self.core.surroundings.changed.mark();
+        self.core.context.changed.mark();
         for server in gone {
             server.gone().await;
         }
@@ -377,7 +377,7 @@ impl ComputerHandle {
     fn status(&self, name: String, server: &Server) -> ServerStatus {
         let now = server.status();
         let counts = server.counts();
-        let ResourceCounts { windows, documents, .. } = self.core.surroundings.catalogue.counts(&name);
+        let ResourceCounts { windows, documents, .. } = self.core.context.catalogue.counts(&name);
         let kind = match &server.config().transport {
             McpTransport::Stdio(_) => "stdio",
             McpTransport::Streamable(_) => "streamable",

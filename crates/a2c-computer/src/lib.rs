@@ -61,7 +61,7 @@ pub use config_file::{ConfigFile, ReloadError, SaveError};
 pub use core::HubLink;
 pub use handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 pub use seat_name::file_name_of;
-pub use servers::state::ServerState;
+pub use servers::{FailureCause, ServerFailure, ServerState};
 pub use servers::{NameTaken, ServerLimits};
 pub use tools::confirm::{CallToConfirm, Confirmation, Confirmer, Verdict};
 pub use tools::history::PastCall;

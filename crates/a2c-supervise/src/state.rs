@@ -4,7 +4,6 @@ use std::fmt;
 
 /// The state of a worker. `F` says what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum WorkerState<F> {
     /// A start has begun and has not succeeded or failed yet.
     Starting,

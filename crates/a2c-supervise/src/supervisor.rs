@@ -99,21 +99,34 @@ struct Shared<W: Worker> {
     woken: Notify,
 }
 
-/// One run of a worker, as the worker sees it.
+/// One run of a worker, as the worker sees it. Cheap to clone; a clone that outlives the run reports nothing any more.
 pub struct Run<W: Worker> {
     shared: Arc<Shared<W>>,
     stop: CancellationToken,
+    over: CancellationToken,
+}
+
+impl<W: Worker> Clone for Run<W> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), stop: self.stop.clone(), over: self.over.clone() }
+    }
 }
 
 impl<W: Worker> Run<W> {
     /// The worker works as it should.
     pub fn ready(&self) {
-        self.shared.happened(StateEvent::Ready);
+        self.report(StateEvent::Ready);
     }
 
     /// The worker works, with a defect.
     pub fn degraded(&self, reason: W::Failure) {
-        self.shared.happened(StateEvent::Degraded(reason));
+        self.report(StateEvent::Degraded(reason));
+    }
+
+    fn report(&self, event: StateEvent<W::Failure>) {
+        if !self.over.is_cancelled() {
+            self.shared.happened(event);
+        }
     }
 
     /// Cancelled when the run has to end.
@@ -329,7 +342,8 @@ async fn supervise<W: Worker>(shared: Arc<Shared<W>>, policy: RestartPolicy) {
 
 /// One run. A change of the target ends it in order.
 async fn run<W: Worker>(shared: &Arc<Shared<W>>, wanted: &mut watch::Receiver<Wanted>) -> Exit<W::Failure> {
-    let run = Run { shared: shared.clone(), stop: CancellationToken::new() };
+    let run = Run { shared: shared.clone(), stop: CancellationToken::new(), over: CancellationToken::new() };
+    let _over = run.over.clone().drop_guard();
     let mut running = std::pin::pin!(shared.worker.run(&run));
     tokio::select! {
         exit = &mut running => exit,

@@ -288,7 +288,7 @@ fn server_report(server: ServerStatus, tools: &[ToolStatus]) -> ServerReport {
         kind: server.kind.to_owned(),
         state: server.state.word().to_owned(),
         readiness,
-        reason: server.state.reason().map(ToOwned::to_owned).or(needs),
+        reason: server.state.reason().map(ToString::to_string).or(needs),
         since_ms: millis(server.since),
         retry_at_ms: server.retry_at.map(millis),
         restarts: server.restarts,

@@ -1,7 +1,11 @@
-//! What is behind the reason of a failure. Pure.
-//!
-//! Reasons are sentences for people, put together where things go wrong; this is the one place that reads them. The tests
-//! of the program hold both sides together.
+//! What is behind a failure of a server, and what to do about it. Pure.
+
+use a2c_mcp::SessionErrorKind;
+use a2c_mcp::stdio::StdioStartError;
+use a2c_process::SpawnErrorKind;
+
+use crate::inputs::{InputFailure, InputFailureKind};
+use crate::servers::{FailureCause, ServerFailure};
 
 /// What usually is behind a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,67 +14,65 @@ pub(super) enum Cause {
     Value,
     /// The program cannot be started as it is written.
     Program,
-    /// Its parameters cannot be used.
+    /// The parameters cannot be used.
     Parameters,
-    /// Somebody has to sign in, or show other credentials.
+    /// The server wants a sign-in, or other credentials.
     Access,
-    /// Something answers that is no MCP server.
+    /// What answers is not an MCP server.
     NotMcp,
     /// The address leads to something else.
     WrongAddress,
     /// The certificate is not trusted.
-    Distrust,
-    /// Nobody answers.
+    Certificate,
+    /// The server cannot be reached.
     Unreachable,
-    /// It takes too long.
+    /// The server takes too long.
     Slow,
-    /// It ends by itself.
+    /// The server ends by itself.
     Ends,
     /// Anything else.
     Other,
 }
 
 impl Cause {
-    pub(super) fn of(reason: &str) -> Self {
-        let first = reason.lines().next().unwrap_or_default();
-        let has = |part: &str| first.contains(part);
-        let begins = |part: &str| first.starts_with(part);
-        if begins("input '") || begins("${") || begins("server_parameters.") {
-            Self::Value
-        } else if begins("cannot start '") {
-            // A machine that is short of something may have it again.
-            let passes = has("temporarily unavailable") || has("Cannot allocate") || has("Too many open files");
-            if passes { Self::Other } else { Self::Program }
-        } else if begins("its `") || has(" in its `headers`") || has("its encoding") {
-            Self::Parameters
-        } else if has("asks for authorisation") || has("refuses access") || has("sign-in") {
-            Self::Access
-        } else if has("HTTP 404") || has("HTTP 405") || has("redirects to another place") {
-            Self::WrongAddress
-        } else if has("ertificate") || has("UnknownIssuer") || has("InvalidContentType") {
-            Self::Distrust
-        } else if has("cannot be reached") {
-            Self::Unreachable
-        } else if has("did not start within") || has("did not answer within") {
-            Self::Slow
-        } else if has("it ended with") || has("it hung up") || has("connection closed") {
-            Self::Ends
-        } else if has("does not answer as an MCP server") {
-            Self::NotMcp
-        } else {
-            Self::Other
+    pub(super) fn of(failure: &ServerFailure) -> Self {
+        match &failure.cause {
+            FailureCause::Input(_) => Self::Value,
+            FailureCause::Spawn(StdioStartError::Encoding { .. }) => Self::Parameters,
+            FailureCause::Spawn(StdioStartError::Spawn(error)) => match error.kind() {
+                // A machine that is short of something may have it again.
+                SpawnErrorKind::Refused | SpawnErrorKind::Io | SpawnErrorKind::Streams => Self::Other,
+                _ => Self::Program,
+            },
+            FailureCause::Session(error) => Self::of_session(error.kind()),
+            FailureCause::Exited(_) => Self::Ends,
+            _ => Self::Other,
         }
     }
 
-    /// Whether nothing gets better without one.
+    fn of_session(kind: SessionErrorKind) -> Self {
+        match kind {
+            SessionErrorKind::Parameters => Self::Parameters,
+            SessionErrorKind::Access(_) | SessionErrorKind::SignIn => Self::Access,
+            SessionErrorKind::Tls => Self::Certificate,
+            SessionErrorKind::Status(404 | 405) | SessionErrorKind::Redirected => Self::WrongAddress,
+            SessionErrorKind::Status(_) | SessionErrorKind::NotMcp => Self::NotMcp,
+            SessionErrorKind::Unreachable => Self::Unreachable,
+            SessionErrorKind::Slow => Self::Slow,
+            SessionErrorKind::Closed => Self::Ends,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether it does not get better until a person does something.
     pub(super) fn needs_a_person(self) -> bool {
         matches!(
             self,
-            Self::Value | Self::Program | Self::Parameters | Self::Access | Self::WrongAddress | Self::Distrust
+            Self::Value | Self::Program | Self::Parameters | Self::Access | Self::WrongAddress | Self::Certificate
         )
     }
 
-    /// What to do, where the reason does not say so itself.
+    /// What to do, where the failure does not say so itself.
     pub(super) fn advice(self, server: &str) -> String {
         match self {
             Self::Value => "see that it has a value".into(),
@@ -79,7 +81,7 @@ impl Cause {
             Self::Access => format!("check the credentials in its `headers`, or sign in: a2c computer login {server}"),
             Self::NotMcp => "check that `command` and `args` start an MCP server on its standard streams, or that `url` is its MCP endpoint; what it prints beside MCP belongs on standard error".into(),
             Self::WrongAddress => "check the path of its `url`; for an older server, \"type\": \"sse\" may be right".into(),
-            Self::Distrust => "check the name in `url` and the server's certificate; a server without TLS needs http://".into(),
+            Self::Certificate => "check the name in `url` and the server's certificate; a server without TLS needs http://".into(),
             Self::Unreachable => "check that the server runs, and the host and port of its `url`".into(),
             Self::Slow => format!("look at what it says (a2c computer logs {server}); the first start of npx or uvx downloads its package: try again, or allow more with --start-timeout"),
             Self::Ends => format!("look at what it says: a2c computer logs {server}; run its command by hand to see more"),
@@ -88,66 +90,79 @@ impl Cause {
     }
 }
 
-/// What to do about a value that is not there.
-pub(super) fn value_advice(reason: &str) -> String {
-    let first = reason.lines().next().unwrap_or_default();
-    let between = |start: &str, end: &str| first.split_once(start).and_then(|(_, rest)| rest.split_once(end));
-    if let Some((variable, _)) = between("${env:", "}") {
-        return format!("export {variable} before starting the Computer");
-    }
-    match between("input '", "'") {
-        Some((id, rest)) if rest.contains("is not declared") => format!("declare '{id}' in `inputs`"),
-        Some((id, rest)) if rest.contains(": its command '") || rest.contains(": its `args`") => {
-            format!("mend its command: that of '{id}' in `inputs`")
+/// What to do about a failed server.
+pub(super) fn advice(failure: &ServerFailure, server: &str, is_sse: bool) -> String {
+    let cause = Cause::of(failure);
+    match &failure.cause {
+        FailureCause::Input(failure) => value_advice(failure),
+        FailureCause::Session(error) if is_sse && cause != Cause::Access && is_http_4xx(error.kind()) => {
+            "check its `url`; a newer server wants \"type\": \"streamable\"".into()
         }
-        Some((id, _)) => format!("or give it to the Computer that runs: a2c computer input set {id}"),
-        None => "correct it in the configuration".to_owned(),
+        _ => cause.advice(server),
     }
 }
 
-/// Whether a server refused the request as such.
-pub(super) fn is_http_4xx(reason: &str) -> bool {
-    reason.lines().next().is_some_and(|first| first.contains("HTTP 4"))
+/// What to do about a value that is missing.
+fn value_advice(failure: &InputFailure) -> String {
+    match &failure.kind {
+        InputFailureKind::NoVariable { variable } => format!("export {variable} before starting the Computer"),
+        InputFailureKind::Undeclared { id } => format!("declare '{id}' in `inputs`"),
+        InputFailureKind::Command { id } => format!("correct the command of '{id}' in `inputs`"),
+        InputFailureKind::NoValue { id } | InputFailureKind::NotAnOption { id } | InputFailureKind::Unfit { id } => {
+            format!("or give it to the Computer that runs: a2c computer input set {id}")
+        }
+        _ => "correct it in the configuration".to_owned(),
+    }
+}
+
+/// Whether the server refused the request as such.
+fn is_http_4xx(kind: SessionErrorKind) -> bool {
+    matches!(kind, SessionErrorKind::Status(400..=499))
 }
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn a_missing_value_is_named() {
-        for (reason, expected) in [
-            ("input 'key' (Key) has no value: set A2C_INPUT_KEY", "a2c computer input set key"),
-            ("${env:X}: the environment variable X is not set, or is not text", "export X before"),
-            ("input 'k': its command 'false' failed (exit status: 1)", "mend its command"),
-            ("input 'k' is not declared: add it to `inputs`", "declare 'k'"),
-            ("server_parameters.url: input 'u' has 1 as its value", "input set u"),
-        ] {
-            assert!(value_advice(reason).contains(expected), "{}", value_advice(reason));
-        }
-    }
-
     use super::*;
 
     #[test]
-    fn reasons_are_recognised() {
-        for (reason, expected) in [
-            ("input 'key' (Key) has no value: set A2C_INPUT_KEY", Cause::Value),
-            ("${env:X}: the environment variable X is not set, or is not text", Cause::Value),
-            ("cannot start 'npx': No such file or directory (os error 2) (install Node.js)", Cause::Program),
-            ("cannot start 'x': Resource temporarily unavailable (os error 11)", Cause::Other),
-            ("its `url` must start with http:// or https://, not with ftp:", Cause::Parameters),
-            ("'x y' in its `headers` is no name of a header", Cause::Parameters),
-            ("the server asks for authorisation; sign in on the computer: a2c computer login s", Cause::Access),
-            ("the server refuses access; it does not allow this", Cause::Access),
-            ("it does not answer as an MCP server: the server answered HTTP 404", Cause::WrongAddress),
-            ("it does not answer as an MCP server: the server cannot be reached: refused", Cause::Unreachable),
-            ("it does not answer as an MCP server: invalid peer certificate: UnknownIssuer", Cause::Distrust),
-            ("it does not answer as an MCP server: connection closed: initialize (exit status: 0)", Cause::Ends),
-            ("it did not start within 60 s", Cause::Slow),
-            ("it ended with exit status: 1; it wrote:\ninput 'x' is missing", Cause::Ends),
-            ("it does not answer as an MCP server: unexpected message", Cause::NotMcp),
-            ("it is unwell", Cause::Other),
+    fn every_kind_of_failure_of_a_session_has_its_cause() {
+        use SessionErrorKind as Kind;
+        for (kind, expected) in [
+            (Kind::Parameters, Cause::Parameters),
+            (Kind::Setup, Cause::Other),
+            (Kind::SignIn, Cause::Access),
+            (Kind::Tls, Cause::Certificate),
+            (Kind::Status(404), Cause::WrongAddress),
+            (Kind::Status(405), Cause::WrongAddress),
+            (Kind::Status(500), Cause::NotMcp),
+            (Kind::Redirected, Cause::WrongAddress),
+            (Kind::Unreachable, Cause::Unreachable),
+            (Kind::Slow, Cause::Slow),
+            (Kind::Closed, Cause::Ends),
+            (Kind::NotMcp, Cause::NotMcp),
+            (Kind::Listing, Cause::Other),
+            (Kind::Unanswered, Cause::Other),
         ] {
-            assert_eq!(Cause::of(reason), expected, "{reason}");
+            assert_eq!(Cause::of_session(kind), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_value_is_named() {
+        let id = || "key".to_owned();
+        for (kind, expected) in [
+            (InputFailureKind::NoValue { id: id() }, "a2c computer input set key"),
+            (InputFailureKind::NotAnOption { id: id() }, "a2c computer input set key"),
+            (InputFailureKind::Unfit { id: id() }, "a2c computer input set key"),
+            (InputFailureKind::NoVariable { variable: "X".into() }, "export X before"),
+            (InputFailureKind::Command { id: id() }, "correct the command of 'key'"),
+            (InputFailureKind::Undeclared { id: id() }, "declare 'key'"),
+            (InputFailureKind::Parameters, "in the configuration"),
+        ] {
+            let failure = ServerFailure::from(FailureCause::Input(InputFailure::of_test(kind)));
+            let advice = advice(&failure, "s", false);
+            assert!(advice.contains(expected), "{advice}");
+            assert_eq!(Cause::of(&failure), Cause::Value);
         }
     }
 }

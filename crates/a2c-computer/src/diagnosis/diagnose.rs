@@ -11,11 +11,11 @@ use crate::catalogue::{HiddenCounts, ResourceCounts};
 use crate::config::ComputerConfig;
 use crate::config::import;
 use crate::config::tool_rules;
-use crate::servers::state::ServerState;
+use crate::servers::ServerState;
 use crate::tools::pins::poisoning;
 use crate::tools::toolbox::Toolbox;
 
-/// A server that starts anew more often than this, and does not run, will not get better by itself.
+/// A server that was restarted so often, and does not run, does not get better by itself.
 const CRASH_LOOP: u64 = 3;
 
 /// What is known about a server.
@@ -33,9 +33,9 @@ pub(super) struct ServerFacts {
 
 /// Everything there is to look at.
 pub(super) struct Facts<'a> {
-    pub(super) servers_seen: &'a [ServerFacts],
+    pub(super) servers: &'a [ServerFacts],
     pub(super) config: &'a ComputerConfig,
-    /// The picture of all tools.
+    /// The list of all tools.
     pub(super) toolbox: &'a Toolbox,
     /// Tools whose definition changed, by server and own name.
     pub(super) changed: &'a [(String, String)],
@@ -43,21 +43,21 @@ pub(super) struct Facts<'a> {
     pub(super) open_file: Option<&'a str>,
 }
 
-/// Finds everything that is wrong. A server about which nothing is said is well, and is said to be.
+/// Finds everything that is wrong. A server with which nothing is wrong is reported as ready.
 pub(super) fn diagnose(facts: &Facts<'_>) -> Vec<Diagnosis> {
     let mut found = Vec::new();
-    for server_facts in facts.servers_seen {
+    for server in facts.servers {
         let before = found.len();
-        state_of(server_facts, &mut found);
-        tools_of(server_facts, facts, &mut found);
-        shown_of(server_facts, &mut found);
+        state_of(server, &mut found);
+        tools_of(server, facts, &mut found);
+        shown_of(server, &mut found);
         if found.len() == before {
-            let ResourceCounts { windows, documents, .. } = server_facts.counts;
-            let offered = [(server_facts.tools.len(), "tool"), (windows, "window"), (documents, "document")];
+            let ResourceCounts { windows, documents, .. } = server.counts;
+            let offered = [(server.tools.len(), "tool"), (windows, "window"), (documents, "document")];
             let shown = offered.iter().filter(|(count, what)| *count > 0 || *what == "tool");
             let shown: Vec<String> = shown.map(|(count, what)| counted(*count, what)).collect();
             let what = format!("ready, with {}", shown.join(", "));
-            found.push(about(server_facts, Grade::Ok, what, ""));
+            found.push(about(server, Grade::Ok, what, ""));
         }
     }
     file(facts, &mut found);
@@ -65,18 +65,18 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Vec<Diagnosis> {
 }
 
 /// What it has besides tools, and is not seen.
-fn shown_of(server_facts: &ServerFacts, found: &mut Vec<Diagnosis>) {
-    let ResourceCounts { left_out, hidden: HiddenCounts { windows, documents }, .. } = server_facts.counts;
+fn shown_of(server: &ServerFacts, found: &mut Vec<Diagnosis>) {
+    let ResourceCounts { left_out, hidden: HiddenCounts { windows, documents }, .. } = server.counts;
     if windows + documents > 0 {
         let (windows, documents) = (counted(windows, "window"), counted(documents, "document"));
         let what =
             format!("it has {windows} and {documents} that no Agent sees: it does not declare `resources.subscribe`");
         let advice = "its author declares that capability, and tells of changes (docs/context.md)";
-        found.push(about(server_facts, Grade::Warning, what, advice));
+        found.push(about(server, Grade::Warning, what, advice));
     }
     if left_out > 0 {
         let what = format!("{} left out of the Finder: their metadata cannot be read", counted(left_out, "document"));
-        found.push(about(server_facts, Grade::Warning, what, "the Computer's log says of each what is wrong"));
+        found.push(about(server, Grade::Warning, what, "the Computer's log says of each what is wrong"));
     }
 }
 
@@ -84,80 +84,62 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn about(server_facts: &ServerFacts, grade: Grade, what: impl Into<String>, advice: impl Into<String>) -> Diagnosis {
-    Diagnosis { server: Some(server_facts.config.name.clone()), grade, what: what.into(), advice: advice.into() }
+fn about(server: &ServerFacts, grade: Grade, what: impl Into<String>, advice: impl Into<String>) -> Diagnosis {
+    Diagnosis { server: Some(server.config.name.clone()), grade, what: what.into(), advice: advice.into() }
 }
 
-fn state_of(server_facts: &ServerFacts, found: &mut Vec<Diagnosis>) {
-    let name = &server_facts.config.name;
-    match &server_facts.state {
-        ServerState::Ready | ServerState::Stopped => {}
+fn state_of(server: &ServerFacts, found: &mut Vec<Diagnosis>) {
+    let name = &server.config.name;
+    match &server.state {
+        ServerState::Ready | ServerState::Stopped | ServerState::Unloaded => {}
         ServerState::Starting => {
             let advice = Cause::Slow.advice(name);
-            found.push(about(server_facts, Grade::Warning, "it is still starting", advice));
+            found.push(about(server, Grade::Warning, "it is still starting", advice));
         }
         ServerState::Disabled => {
-            found.push(about(
-                server_facts,
-                Grade::Warning,
-                "it is switched off",
-                format!("a2c computer enable {name}"),
-            ));
+            found.push(about(server, Grade::Warning, "it is switched off", format!("a2c computer enable {name}")));
         }
         ServerState::Degraded { reason } => {
             let advice = format!("if it stays so: a2c computer restart {name}");
-            found.push(about(server_facts, Grade::Warning, reason, advice));
+            found.push(about(server, Grade::Warning, reason.to_string(), advice));
         }
         ServerState::Failed { reason } => {
-            let looping = match server_facts.restarts {
-                restarts if restarts >= CRASH_LOOP => format!(" (started anew {restarts} times)"),
+            let looping = match server.restarts {
+                restarts if restarts >= CRASH_LOOP => format!(" (restarted {restarts} times)"),
                 _ => String::new(),
             };
-            let cause = Cause::of(reason);
-            let is_sse = matches!(server_facts.config.transport, McpTransport::Sse(_));
-            let advice = match cause {
-                Cause::Value => cause::value_advice(reason),
-                Cause::Access => cause.advice(name),
-                _ if is_sse && cause::is_http_4xx(reason) => {
-                    "check its `url`; a newer server wants \"type\": \"streamable\"".into()
-                }
-                _ => cause.advice(name),
-            };
-            found.push(about(server_facts, Grade::Problem, format!("{reason}{looping}"), advice));
+            let is_sse = matches!(server.config.transport, McpTransport::Sse(_));
+            let advice = cause::advice(reason, name, is_sse);
+            found.push(about(server, Grade::Problem, format!("{reason}{looping}"), advice));
         }
     }
-    if let [.., last] = server_facts.garbage.as_slice() {
+    if let [.., last] = server.garbage.as_slice() {
         let what = format!("it prints what is no MCP on standard output, such as: {last}");
-        let grade = if server_facts.state.is_running() { Grade::Warning } else { Grade::Problem };
-        found.push(about(
-            server_facts,
-            grade,
-            what,
-            "only MCP belongs there: have it print the rest on standard error",
-        ));
+        let grade = if server.state.is_running() { Grade::Warning } else { Grade::Problem };
+        found.push(about(server, grade, what, "only MCP belongs there: have it print the rest on standard error"));
     }
 }
 
-fn tools_of(server_facts: &ServerFacts, facts: &Facts<'_>, found: &mut Vec<Diagnosis>) {
-    let name = &server_facts.config.name;
+fn tools_of(server: &ServerFacts, facts: &Facts<'_>, found: &mut Vec<Diagnosis>) {
+    let name = &server.config.name;
     for (_, tool) in facts.changed.iter().filter(|(server, _)| server == name) {
         let what = format!("the tool '{tool}' has changed since it was approved");
         let advice = format!("look at it (a2c computer changes), then: a2c computer approve {name} {tool}");
-        found.push(about(server_facts, Grade::Warning, what, advice));
+        found.push(about(server, Grade::Warning, what, advice));
     }
-    for tool in server_facts.tools.iter() {
+    for tool in server.tools.iter() {
         for sign in poisoning::signs_of(tool) {
             let what = format!("the tool '{}' looks suspicious: its {sign}", tool.name);
             let advice =
                 format!("read it (a2c computer tools --server {name} --json); forbid it if you do not trust it");
-            found.push(about(server_facts, Grade::Warning, what, advice));
+            found.push(about(server, Grade::Warning, what, advice));
         }
     }
-    if server_facts.state.is_running() {
-        let names: Vec<&str> = server_facts.tools.iter().map(|tool| &*tool.name).collect();
-        for rule in tool_rules::unmatched(&server_facts.config, &names) {
+    if server.state.is_running() {
+        let names: Vec<&str> = server.tools.iter().map(|tool| &*tool.name).collect();
+        for rule in tool_rules::unmatched(&server.config, &names) {
             let what = format!("the configuration names a tool '{rule}' that is not there");
-            found.push(about(server_facts, Grade::Warning, what, "correct the name, or remove the rule"));
+            found.push(about(server, Grade::Warning, what, "correct the name, or remove the rule"));
         }
     }
     let offered = facts.toolbox.all().iter().filter(|tool| tool.server() == name && tool.hidden.is_none());
@@ -169,7 +151,7 @@ fn tools_of(server_facts: &ServerFacts, facts: &Facts<'_>, found: &mut Vec<Diagn
             count => format!("{count} tools are listed under other names, such as {such}"),
         };
         let advice = "their own names are taken or not allowed: an `alias` in `tool_meta` gives one that stays";
-        found.push(about(server_facts, Grade::Warning, what, advice));
+        found.push(about(server, Grade::Warning, what, advice));
     }
 }
 
@@ -198,11 +180,12 @@ fn file(facts: &Facts<'_>, found: &mut Vec<Diagnosis>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::servers::{FailureCause, ServerFailure};
     use crate::tools::pins::{PinState, ToolChanges};
     use crate::tools::toolbox::ServerTools;
     use serde_json::{Map, Value, json};
 
-    fn server_facts(config: &ComputerConfig, name: &str, state: ServerState, tools: &[(&str, &str)]) -> ServerFacts {
+    fn server(config: &ComputerConfig, name: &str, state: ServerState, tools: &[(&str, &str)]) -> ServerFacts {
         let tool = |(name, text): &(&str, &str)| Tool::new(name.to_string(), text.to_string(), Arc::new(Map::new()));
         let tools = tools.iter().map(tool).collect();
         ServerFacts {
@@ -215,12 +198,17 @@ mod tests {
         }
     }
 
+    fn exited() -> Arc<ServerFailure> {
+        let status = std::os::unix::process::ExitStatusExt::from_raw(1 << 8);
+        Arc::new(FailureCause::Exited(status).into())
+    }
+
     fn config(servers: &Value) -> ComputerConfig {
         ComputerConfig::parse(&json!({ "servers": servers }).to_string()).unwrap()
     }
 
     fn found(
-        servers_seen: &[ServerFacts],
+        servers: &[ServerFacts],
         config: &ComputerConfig,
         changed: &[(String, String)],
         open: bool,
@@ -231,16 +219,16 @@ mod tests {
             is_wanted: true,
             pin_states: vec![PinState::Trusted; p.tools.len()],
         };
-        let toolbox = Toolbox::new(&servers_seen.iter().map(offer).collect::<Vec<_>>(), ToolChanges::Warn);
+        let toolbox = Toolbox::new(&servers.iter().map(offer).collect::<Vec<_>>(), ToolChanges::Warn);
         let open_file = open.then_some("computer.json");
         let told = |d: Diagnosis| format!("{:?} {}: {}", d.grade, d.server.unwrap_or_default(), d.what);
-        diagnose(&Facts { servers_seen, config, toolbox: &toolbox, changed, open_file }).into_iter().map(told).collect()
+        diagnose(&Facts { servers, config, toolbox: &toolbox, changed, open_file }).into_iter().map(told).collect()
     }
 
     #[test]
     fn a_server_that_is_well_is_said_to_be() {
         let config = config(&json!({"a": {"command": "x"}}));
-        let well = [server_facts(&config, "a", ServerState::Ready, &[("t", "Does t")])];
+        let well = [server(&config, "a", ServerState::Ready, &[("t", "Does t")])];
         assert_eq!(found(&well, &config, &[], false), ["Ok a: ready, with 1 tool"]);
         let [mut well] = well;
         well.counts = ResourceCounts { windows: 2, documents: 1, ..ResourceCounts::default() };
@@ -250,7 +238,7 @@ mod tests {
     #[test]
     fn what_no_agent_sees_is_told() {
         let config = config(&json!({"a": {"command": "x"}}));
-        let mut mute = server_facts(&config, "a", ServerState::Ready, &[]);
+        let mut mute = server(&config, "a", ServerState::Ready, &[]);
         mute.counts = ResourceCounts {
             left_out: 3,
             hidden: HiddenCounts { windows: 1, documents: 2 },
@@ -266,21 +254,21 @@ mod tests {
         let config = config(&json!({
             "a": {"command": "x", "forbidden_tools": ["typo"]}, "b": {"command": "x"}, "c": {"command": "x"}
         }));
-        let mut failed = server_facts(&config, "b", ServerState::Failed { reason: "it ended with 1".into() }, &[]);
+        let mut failed = server(&config, "b", ServerState::Failed { reason: exited() }, &[]);
         failed.restarts = 7;
         failed.garbage = vec!["Hello!".into()];
-        let servers_seen = [
-            server_facts(&config, "a", ServerState::Ready, &[("t", "<important>do not tell the user"), ("u", "")]),
+        let servers = [
+            server(&config, "a", ServerState::Ready, &[("t", "<important>do not tell the user"), ("u", "")]),
             failed,
-            server_facts(&config, "c", ServerState::Ready, &[("u", "")]),
+            server(&config, "c", ServerState::Ready, &[("u", "")]),
         ];
-        let found = found(&servers_seen, &config, &[("a".into(), "t".into())], false);
+        let found = found(&servers, &config, &[("a".into(), "t".into())], false);
         for expected in [
             "Warning a: the tool 't' has changed since",
             "Warning a: the tool 't' looks suspicious",
             "Warning a: the configuration names a tool 'typo' that is not there",
             "Warning a: a tool is listed under another name: 'u' as 'a_u'",
-            "Problem b: it ended with 1 (started anew 7 times)",
+            "Problem b: it ended with exit status: 1 (restarted 7 times)",
             "Problem b: it prints what is no MCP on standard output, such as: Hello!",
             "Warning c: a tool is listed under another name: 'u' as 'c_u'",
         ] {

@@ -17,7 +17,7 @@ use crate::catalogue::{Catalogue, ResourceCounts};
 use crate::config::ComputerConfig;
 use crate::inputs::{InputSources, Inputs};
 use crate::servers::server::Server;
-use crate::servers::{ServerLimits, Servers, Surroundings};
+use crate::servers::{ServerContext, ServerLimits, Servers};
 use crate::tools::pins::{PinState, ToolChanges};
 use crate::tools::toolbox::{ServerTools, Toolbox};
 
@@ -52,18 +52,18 @@ pub(crate) async fn of_running(handle: &crate::ComputerHandle, file: Option<&Pat
     let file = file.map(Path::to_owned);
     // Thousands of tools take a moment to read.
     let examined = tokio::task::spawn_blocking(move || {
-        let servers_seen: Vec<_> = core
+        let seen: Vec<_> = core
             .servers
             .all()
             .iter()
-            .map(|(name, server)| server_facts(server, core.surroundings.catalogue.counts(name)))
+            .map(|(name, server)| server_facts(server, core.context.catalogue.counts(name)))
             .collect();
         let pending = core.tools.with_pins(|pins| pins.pending());
         let changed: Vec<_> = pending.into_iter().map(|change| (change.server, change.tool)).collect();
         let (config, toolbox) = (core.config(), core.tools.toolbox());
         let mut found = of_itself(&core, &config, file.as_deref());
         found.extend(diagnose(&Facts {
-            servers_seen: &servers_seen,
+            servers: &seen,
             config: &config,
             toolbox: &toolbox,
             changed: &changed,
@@ -110,7 +110,7 @@ pub async fn of_file(
     options: DiagnosisOptions,
 ) -> Result<Vec<Diagnosis>, GuardianError> {
     let processes = Processes::guarded_by(options.guardian.as_ref()).await?;
-    let surroundings = Arc::new(Surroundings {
+    let context = Arc::new(ServerContext {
         inputs: Inputs::with_processes(config.inputs.clone(), options.inputs, processes.clone()),
         processes,
         tokens: options.tokens,
@@ -119,26 +119,25 @@ pub async fn of_file(
         catalogue: Catalogue::default(),
         documents: Resolutions::new(None, ResolutionLimits::default()),
     });
-    let servers = Servers::new(surroundings.clone());
+    let servers = Servers::new(context.clone());
     let examine = async |config: &a2c_protocol::config::McpServerConfig| {
         // The names of a map are different.
         let server = servers.add(config.clone())?;
         server.settled().await;
         // What it has besides tools is worth a moment, and no more.
         let _ = tokio::time::timeout(LOOK, server.known()).await;
-        let found = server_facts(&server, surroundings.catalogue.counts(&config.name));
+        let found = server_facts(&server, context.catalogue.counts(&config.name));
         servers.remove(&config.name);
         server.gone().await;
         Some(found)
     };
-    let servers_seen: Vec<ServerFacts> =
+    let seen: Vec<ServerFacts> =
         stream::iter(config.servers.values()).map(examine).buffered(AT_A_TIME).filter_map(async |p| p).collect().await;
-    surroundings.processes.end().await;
-    let listed: Vec<_> = servers_seen.iter().map(server_tools).collect();
+    context.processes.end().await;
+    let listed: Vec<_> = seen.iter().map(server_tools).collect();
     let toolbox = Toolbox::new(&listed, ToolChanges::Warn);
     let open_file = is_open(file).then(|| file.display().to_string());
-    let facts =
-        Facts { servers_seen: &servers_seen, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
+    let facts = Facts { servers: &seen, config, toolbox: &toolbox, changed: &[], open_file: open_file.as_deref() };
     let mut found = diagnose(&facts);
     super::worst_first(&mut found);
     Ok(found)
@@ -158,12 +157,12 @@ fn server_facts(server: &Server, counts: ResourceCounts) -> ServerFacts {
     }
 }
 
-fn server_tools(server_facts: &ServerFacts) -> ServerTools {
+fn server_tools(server: &ServerFacts) -> ServerTools {
     ServerTools {
-        config: server_facts.config.clone(),
-        tools: server_facts.tools.clone(),
-        is_wanted: server_facts.state.is_wanted(),
-        pin_states: vec![PinState::Trusted; server_facts.tools.len()],
+        config: server.config.clone(),
+        tools: server.tools.clone(),
+        is_wanted: server.state.is_wanted(),
+        pin_states: vec![PinState::Trusted; server.tools.len()],
     }
 }
 

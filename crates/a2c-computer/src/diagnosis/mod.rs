@@ -1,6 +1,6 @@
-//! Check-ups: what is wrong with the servers of a Computer, and what to do about it.
+//! Diagnosis: what is wrong with the servers of a Computer, and what to do about it.
 //!
-//! `cause` reads the reason of a failure, `readiness` says whether a server can be used, and `diagnose` goes through
+//! `cause` classifies a failure, `readiness` says whether a server can be used, and `diagnose` goes through
 //! everything there is to see of all servers. All of that is pure. `examine` is where the facts come from: a Computer that
 //! runs, or the servers of a file, each started for the purpose.
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use a2c_protocol::tool::ToolMeta;
 
 use crate::config::ComputerConfig;
-use crate::servers::state::ServerState;
+use crate::servers::ServerState;
 use cause::Cause;
 
 #[cfg(unix)]
@@ -107,7 +107,7 @@ pub(crate) fn readiness(server: &str, state: &ServerState, quarantined: usize) -
             let told = format!("{quarantined} of its tools changed and are held back: a2c computer changes");
             (Readiness::Blocked, Some(told))
         }
-        ServerState::Starting | ServerState::Degraded { .. } | ServerState::Failed { .. } => {
+        ServerState::Starting | ServerState::Unloaded | ServerState::Degraded { .. } | ServerState::Failed { .. } => {
             (Readiness::Transient, None)
         }
         ServerState::Ready => (Readiness::Ready, None),
@@ -116,7 +116,14 @@ pub(crate) fn readiness(server: &str, state: &ServerState, quarantined: usize) -
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use a2c_mcp::stdio::StdioStartError;
+    use a2c_mcp::{Degradation, SessionError};
+
     use super::*;
+    use crate::inputs::{InputFailure, InputFailureKind};
+    use crate::servers::FailureCause;
 
     #[test]
     fn the_worst_counts() {
@@ -131,14 +138,18 @@ mod tests {
         let check = |state: &ServerState, quarantined, expected| {
             assert_eq!(readiness("s", state, quarantined).0, expected, "{state}");
         };
-        let failed = |reason: &str| ServerState::Failed { reason: reason.into() };
+        let failed = |cause: FailureCause| ServerState::Failed { reason: Arc::new(cause.into()) };
+        let degraded = Degradation::MissedPings(1);
         check(&ServerState::Ready, 0, Readiness::Ready);
         check(&ServerState::Ready, 1, Readiness::Blocked);
         check(&ServerState::Starting, 0, Readiness::Transient);
-        check(&ServerState::Degraded { reason: "slow".into() }, 0, Readiness::Transient);
-        check(&failed("it ended with exit status: 1"), 0, Readiness::Transient);
-        check(&failed("input 'k' (Key) has no value: set it"), 0, Readiness::Blocked);
-        check(&failed("cannot start 'x': No such file or directory (os error 2)"), 0, Readiness::Blocked);
+        let reason = Arc::new(FailureCause::Degraded(degraded).into());
+        check(&ServerState::Degraded { reason }, 0, Readiness::Transient);
+        check(&failed(SessionError::HungUp.into()), 0, Readiness::Transient);
+        let no_value = InputFailure::of_test(InputFailureKind::NoValue { id: "k".into() });
+        check(&failed(no_value.into()), 0, Readiness::Blocked);
+        let encoding = StdioStartError::Encoding { encoding: "latin-1".into() };
+        check(&failed(encoding.into()), 0, Readiness::Blocked);
         check(&ServerState::Disabled, 0, Readiness::Blocked);
         check(&ServerState::Stopped, 0, Readiness::Unknown);
     }

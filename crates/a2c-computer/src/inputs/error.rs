@@ -1,5 +1,7 @@
 //! Why the parameters of a server could not be filled, in words for the owner. No message holds a value.
 
+use std::fmt;
+
 use super::command::CommandError;
 
 /// Why a server cannot be started: a placeholder has no value, or one that does not fit.
@@ -71,6 +73,93 @@ pub(crate) enum Unresolved {
         /// Which parameter.
         field: String,
     },
+}
+
+impl Unresolved {
+    fn kind(&self) -> InputFailureKind {
+        let id = |id: &String| id.clone();
+        match self {
+            Self::NoValue { id: input, .. } => InputFailureKind::NoValue { id: id(input) },
+            Self::Undeclared { id: input } => InputFailureKind::Undeclared { id: id(input) },
+            Self::NotAnOption { id: input, .. } => InputFailureKind::NotAnOption { id: id(input) },
+            Self::Command { id: input, .. } => InputFailureKind::Command { id: id(input) },
+            Self::NoVariable { variable } => InputFailureKind::NoVariable { variable: variable.clone() },
+            Self::Unfit { id: input, .. } => InputFailureKind::Unfit { id: id(input) },
+            Self::NoHome | Self::FolderNotText => InputFailureKind::Folder,
+            Self::Parameters { .. } => InputFailureKind::Parameters,
+        }
+    }
+}
+
+/// Why the parameters of a server could not be filled. Its text says what to do and holds no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InputFailure {
+    /// What went wrong.
+    pub kind: InputFailureKind,
+    text: String,
+}
+
+/// What went wrong with a placeholder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InputFailureKind {
+    /// No source has a value for the input.
+    NoValue {
+        /// Which input.
+        id: String,
+    },
+    /// The configuration does not declare the input.
+    Undeclared {
+        /// Which input.
+        id: String,
+    },
+    /// The value is not among the options of the input.
+    NotAnOption {
+        /// Which input.
+        id: String,
+    },
+    /// The program of the input gave no value.
+    Command {
+        /// Which input.
+        id: String,
+    },
+    /// The value has another type than the parameter.
+    Unfit {
+        /// Which input.
+        id: String,
+    },
+    /// The environment variable is not set, or is not text.
+    NoVariable {
+        /// Which variable.
+        variable: String,
+    },
+    /// The home or workspace folder cannot be used.
+    Folder,
+    /// The parameters cannot be used, and no placeholder is to blame.
+    Parameters,
+}
+
+impl fmt::Display for InputFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for InputFailure {}
+
+impl From<Unresolved> for InputFailure {
+    fn from(error: Unresolved) -> Self {
+        Self { kind: error.kind(), text: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+impl InputFailure {
+    /// A failure for tests of other modules.
+    pub(crate) fn of_test(kind: InputFailureKind) -> Self {
+        Self { kind, text: "no value".to_owned() }
+    }
 }
 
 fn no_such_option(source: &str, options: &[String]) -> String {

@@ -33,6 +33,7 @@ use a2c_protocol::config::{Input, McpServerConfig};
 
 pub use environment::Environment;
 pub(crate) use error::Unresolved;
+pub use error::{InputFailure, InputFailureKind};
 pub(crate) use filled::Filled;
 pub use keeping::KeepError;
 #[cfg(feature = "keyring")]

@@ -1,17 +1,19 @@
 //! The MCP servers of a Computer, each supervised on its own: one that is sick, slow or hostile hurts no other.
 //!
-//! `supervisor` brings one server up and keeps it up, over standard streams or HTTP; `session` takes in what its MCP
-//! session says, and `resource_sync` keeps the catalogue in step with it. `server` is the handle that the rest of the
-//! Computer holds, and `requests` are the requests through it.
+//! `worker` is one run of a server, over standard streams or HTTP, which a supervisor starts again and again; `session`
+//! takes in what the MCP session says, and `resource_sync` keeps the catalogue in step with it. All of them share the
+//! `record` of the server. `server` is the handle that the rest of the Computer holds, and `requests` are the requests
+//! through it.
 
-mod backoff;
+mod failure;
 pub(crate) mod protocol_code;
+mod record;
 mod requests;
 mod resource_sync;
 pub(crate) mod server;
 mod session;
-pub(crate) mod state;
-mod supervisor;
+mod sync_state;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -26,19 +28,21 @@ use a2c_supervise::ChangeSignal;
 
 use crate::catalogue::Catalogue;
 use crate::inputs::Inputs;
+pub use failure::{FailureCause, ServerFailure};
 use server::Server;
+pub use worker::ServerState;
 
 /// How often it is said which servers are waited for.
 const NOTICE: Duration = Duration::from_secs(5);
 
 /// What every server of a Computer needs from it.
-pub(crate) struct Surroundings {
+pub(crate) struct ServerContext {
     pub(crate) inputs: Inputs,
-    /// Whose processes the servers are.
+    /// Starts and ends their processes.
     pub(crate) processes: Processes,
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     pub(crate) limits: ServerLimits,
-    /// Rung when a state, a tool list or a rule is not what it was.
+    /// Marked when a state, a tool list or a rule changed.
     pub(crate) changed: ChangeSignal,
     /// What the servers have to show.
     pub(crate) catalogue: Catalogue,
@@ -68,14 +72,14 @@ impl Default for ServerLimits {
 
 /// All servers of a Computer.
 pub(crate) struct Servers {
-    surroundings: Arc<Surroundings>,
+    context: Arc<ServerContext>,
     /// `None` once they were ended: nothing is started any more.
     by_name: RwLock<Option<BTreeMap<String, Arc<Server>>>>,
 }
 
 impl Servers {
-    pub(crate) fn new(surroundings: Arc<Surroundings>) -> Self {
-        Self { surroundings, by_name: RwLock::new(Some(BTreeMap::new())) }
+    pub(crate) fn new(context: Arc<ServerContext>) -> Self {
+        Self { context, by_name: RwLock::new(Some(BTreeMap::new())) }
     }
 
     /// Takes a server on and starts it, unless there is one of that name, or all were ended.
@@ -86,18 +90,18 @@ impl Servers {
             return None;
         }
         let name = config.name.clone();
-        self.surroundings.catalogue.register(&name);
-        let server = Arc::new(Server::start(config, self.surroundings.clone()));
+        self.context.catalogue.register(&name);
+        let server = Arc::new(Server::start(config, self.context.clone()));
         servers.insert(name, server.clone());
-        self.surroundings.changed.mark();
+        self.context.changed.mark();
         Some(server)
     }
 
     /// Takes a server out; it is for the caller to wait for its end.
     pub(crate) fn remove(&self, name: &str) -> Option<Arc<Server>> {
         let server = self.by_name.write().unwrap_or_else(PoisonError::into_inner).as_mut()?.remove(name)?;
-        server.dismiss();
-        self.surroundings.changed.mark();
+        server.remove();
+        self.context.changed.mark();
         Some(server)
     }
 
@@ -146,7 +150,7 @@ impl Servers {
     /// Ends every server at the same time and waits until all processes are gone.
     pub(crate) async fn stop(&self) {
         let servers = self.by_name.write().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
-        servers.values().for_each(|server| server.dismiss());
+        servers.values().for_each(|server| server.remove());
         for server in servers.values() {
             server.gone().await;
         }

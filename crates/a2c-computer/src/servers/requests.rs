@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::server::Server;
-use super::state::ServerState;
+use super::worker::ServerState;
 
 impl Server {
     /// Runs a tool. A server that is being started is waited for.
@@ -20,12 +20,12 @@ impl Server {
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, CallFailure> {
         let deadline = Instant::now() + limit;
-        let live = tokio::select! {
-            live = self.live() => live.ok_or(CallFailure::NotRunning)?,
+        let connection = tokio::select! {
+            connection = self.connected() => connection.ok_or(CallFailure::NotRunning)?,
             () = sleep_until(deadline) => return Err(CallFailure::Timeout),
             () = cancel.cancelled() => return Err(CallFailure::Cancelled),
         };
-        live.call_tool(call, CallLimits { deadline, idle: self.shared.surroundings.limits.idle }, cancel).await
+        connection.call_tool(call, CallLimits { deadline, idle: self.record.context.limits.idle }, cancel).await
     }
 
     /// One page of its list. A server that is being started is waited for.
@@ -35,7 +35,7 @@ impl Server {
         limit: Duration,
     ) -> Result<ResourcePage, CallFailure> {
         let deadline = Instant::now() + limit;
-        let listed = self.live_until(deadline).await?.list_resources(cursor, deadline).await;
+        let listed = self.connection_until(deadline).await?.list_resources(cursor, deadline).await;
         let credentials = self.credentials();
         let mut page = listed.map_err(|failure| failure.redacted(&credentials))?;
         page.resources.iter_mut().for_each(|resource| credentials.redact_resource(resource));
@@ -46,47 +46,47 @@ impl Server {
     /// The contents of a resource. A server that is being started is waited for.
     pub(crate) async fn read(&self, uri: &str, limit: Duration) -> Result<Vec<Value>, CallFailure> {
         let deadline = Instant::now() + limit;
-        let live = self.live_until(deadline).await?;
-        self.read_on(&live, uri, deadline).await
+        let connection = self.connection_until(deadline).await?;
+        self.read_on(&connection, uri, deadline).await
     }
 
     /// The contents of a resource of a server that runs; one that does not is not waited for.
     pub(crate) async fn read_now(&self, uri: &str, deadline: Instant) -> Result<Vec<Value>, CallFailure> {
-        let live = self.shared.live().ok_or(CallFailure::NotRunning)?;
-        self.read_on(&live, uri, deadline).await
+        let connection = self.connection().ok_or(CallFailure::NotRunning)?;
+        self.read_on(&connection, uri, deadline).await
     }
 
-    async fn read_on(&self, live: &Connection, uri: &str, deadline: Instant) -> Result<Vec<Value>, CallFailure> {
-        let read = live.read_resource(uri, deadline).await;
+    async fn read_on(&self, connection: &Connection, uri: &str, deadline: Instant) -> Result<Vec<Value>, CallFailure> {
+        let read = connection.read_resource(uri, deadline).await;
         let credentials = self.credentials();
         let mut contents = read.map_err(|failure| failure.redacted(&credentials))?;
         contents.iter_mut().for_each(|content| credentials.redact_json(content));
         Ok(contents)
     }
 
-    async fn live_until(&self, deadline: Instant) -> Result<Connection, CallFailure> {
-        match tokio::time::timeout_at(deadline, self.live()).await {
-            Ok(live) => live.ok_or(CallFailure::NotRunning),
+    async fn connection_until(&self, deadline: Instant) -> Result<Connection, CallFailure> {
+        match tokio::time::timeout_at(deadline, self.connected()).await {
+            Ok(connection) => connection.ok_or(CallFailure::NotRunning),
             Err(_) => Err(CallFailure::Timeout),
         }
     }
 
     /// The connection, as soon as it is there; `None` where it will not be soon.
-    async fn live(&self) -> Option<Connection> {
-        let mut status = self.shared.status.subscribe();
+    async fn connected(&self) -> Option<Connection> {
+        let mut status = self.supervisor.watch();
         loop {
-            if let Some(live) = self.shared.live() {
-                return Some(live);
+            if let Some(connection) = self.connection() {
+                return Some(connection);
             }
             let comes = match status.borrow_and_update().state {
                 ServerState::Starting => true,
-                // Whatever was wished last, nothing follows on this.
+                // Whatever the target is, nothing follows on this.
                 ServerState::Stopped => false,
-                _ => self.shared.is_changing(),
+                _ => self.supervisor.is_changing(),
             };
             if !comes || status.changed().await.is_err() {
-                // It may have come up between the two looks.
-                return self.shared.live();
+                // It may have connected since the first look.
+                return self.connection();
             }
         }
     }

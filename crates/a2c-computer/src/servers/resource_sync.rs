@@ -3,18 +3,19 @@
 
 use std::collections::HashSet;
 use std::convert::Infallible;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_mcp::paging::written_size;
 use a2c_mcp::{CallFailure, Connection, RedactModel as _, ResourceSupport};
+use a2c_supervise::{Coalescer, Pace};
 use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
 use serde_json::Value;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::protocol_code::is_missing;
-use super::server::Shared;
+use super::record::ServerRecord;
 use crate::catalogue::{DocumentRead, Listing, ReadFailure, UpdateEffect};
 
 /// The least time between two listings that the server's notifications cause.
@@ -41,141 +42,73 @@ const SUBSCRIBE_LIMIT: Duration = Duration::from_secs(10);
 const READS: usize = 8;
 const READ_LIMIT: Duration = Duration::from_secs(20);
 
-/// What a server's task and its session tell each other about its resources.
-pub(crate) struct Followed {
-    /// The server said that its list changed.
-    list_changed: Notify,
-    /// There is something to subscribe to, or not any more.
-    to_subscribe: Notify,
-    /// There is a document to read.
-    to_read: Notify,
-    support: RwLock<ResourceSupport>,
-    /// How far the first look at its resources has come, over this connection.
-    first_look: watch::Sender<FirstLook>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct FirstLook {
-    listed: bool,
-    subscribed: bool,
-    read: bool,
-}
-
-impl FirstLook {
-    const DONE: Self = Self { listed: true, subscribed: true, read: true };
-}
-
-impl Default for Followed {
-    fn default() -> Self {
-        Self {
-            list_changed: Notify::new(),
-            to_subscribe: Notify::new(),
-            to_read: Notify::new(),
-            support: RwLock::default(),
-            first_look: watch::Sender::new(FirstLook::default()),
-        }
+/// The server says that a resource changed.
+pub(super) fn resource_updated(record: &ServerRecord, uri: &str) {
+    // What is remembered of a document is old, whether the Finder shows it or not.
+    record.context.documents.changed(&record.name, uri);
+    match record.context.catalogue.updated(&record.name, uri) {
+        UpdateEffect::Nothing => {}
+        UpdateEffect::Read => record.sync.to_read.mark(),
+        UpdateEffect::List => record.sync.list_changed.mark(),
     }
 }
 
-impl Followed {
-    /// What the server can do with resources, as it last said.
-    pub(crate) fn support(&self) -> ResourceSupport {
-        *self.support.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Its resources are not what they were, says the server.
-    pub(super) fn list_changed(&self) {
-        self.list_changed.notify_one();
-    }
-
-    /// A resource is not what it was, says the server.
-    pub(super) fn updated(&self, shared: &Shared, uri: &str) {
-        // Whatever is remembered of a document is old, whether the Finder shows it or not.
-        shared.surroundings.documents.changed(&shared.name, uri);
-        match shared.surroundings.catalogue.updated(&shared.name, uri) {
-            UpdateEffect::Nothing => {}
-            UpdateEffect::Read => self.to_read.notify_one(),
-            UpdateEffect::List => self.list_changed.notify_one(),
-        }
-    }
-
-    /// Waits until the resources are known that the server had when it was connected to, or it is known that they will
-    /// not be.
-    pub(super) async fn known(&self) {
-        let _ = self.first_look.subscribe().wait_for(|look| *look == FirstLook::DONE).await;
-    }
-
-    /// A session begins.
-    pub(super) fn begin(&self, support: ResourceSupport) {
-        *self.support.write().unwrap_or_else(PoisonError::into_inner) = support;
-        self.first_look.send_replace(FirstLook::default());
-    }
-
-    /// The session has ended; no caller is to wait for what does not come.
-    pub(super) fn ended(&self) {
-        self.first_look.send_replace(FirstLook::DONE);
-    }
-
-    fn looked(&self, advance: impl FnOnce(&mut FirstLook)) {
-        self.first_look.send_modify(advance);
-    }
-}
-
-/// Follows the resources of a server.
-pub(super) async fn follow(shared: &Shared, connection: &Connection) -> Infallible {
-    let support = shared.followed.support();
-    let catalogue = &shared.surroundings.catalogue;
+/// Keeps the catalogue in step with the resources of a server.
+pub(super) async fn sync_resources(record: &ServerRecord, connection: &Connection) -> Infallible {
+    let support = record.sync.support();
+    let catalogue = &record.context.catalogue;
     if !support.resources {
-        catalogue.forget(&shared.name);
-        shared.followed.ended();
+        catalogue.forget(&record.name);
+        record.sync.ended();
         return std::future::pending().await;
     }
-    catalogue.connected(&shared.name);
-    shared.surroundings.documents.forget(&shared.name);
-    let follower = Follower { shared, connection, support, wanted: watch::Sender::new(Arc::default()) };
-    let (never, _, _) = tokio::join!(follower.list(), follower.subscribe(), follower.read());
+    catalogue.connected(&record.name);
+    record.context.documents.forget(&record.name);
+    let syncing = ResourceSync { record, connection, support, wanted: watch::Sender::new(Arc::default()) };
+    let (never, _, _) = tokio::join!(syncing.list(), syncing.subscribe(), syncing.read());
     never
 }
 
-struct Follower<'a> {
-    shared: &'a Shared,
+struct ResourceSync<'a> {
+    record: &'a ServerRecord,
     connection: &'a Connection,
     support: ResourceSupport,
     /// What to be subscribed to.
     wanted: watch::Sender<Arc<HashSet<Box<str>>>>,
 }
 
-impl Follower<'_> {
+impl ResourceSync<'_> {
     /// Lists everything now, and again when the server says that it changed: one listing at a time, and not too often.
     async fn list(&self) -> Infallible {
-        let followed = &self.shared.followed;
+        let sync = &self.record.sync;
         let (mut is_first, mut retry) = (true, FIRST_RETRY);
+        let mut changes = Coalescer::new(Pace::at_most_every(LIST_PAUSE));
+        changes.pause().await;
         loop {
             match self.pages(is_first).await {
                 Ok(()) => {
                     (is_first, retry) = (false, FIRST_RETRY);
-                    followed.looked(|look| look.listed = true);
-                    followed.to_subscribe.notify_one();
-                    followed.to_read.notify_one();
-                    sleep(LIST_PAUSE).await;
-                    followed.list_changed.notified().await;
+                    sync.advance(|pass| pass.listed = true);
+                    sync.to_subscribe.mark();
+                    sync.to_read.mark();
+                    changes.next(&sync.list_changed).await;
                 }
                 Err(problem) => {
-                    let problem = self.shared.concealed().from_logs.redact(&problem.to_string());
-                    let server = &*self.shared.name;
+                    let problem = self.record.redactors().logs.redact(&problem.to_string());
+                    let server = &*self.record.name;
                     tracing::warn!(
                         server,
                         problem,
                         "the resources of an MCP server are not known; trying again in {} s",
                         retry.as_secs()
                     );
-                    self.shared.log.remark(&format!("its resources are not known: {problem}"));
-                    self.shared.surroundings.catalogue.listing_failed(&self.shared.name);
-                    // Nobody waits for a server that does not say what it has.
-                    followed.ended();
+                    self.record.log.remark(&format!("its resources are not known: {problem}"));
+                    self.record.context.catalogue.listing_failed(&self.record.name);
+                    // A caller does not wait for a server that does not list what it has.
+                    sync.ended();
                     tokio::select! {
                         () = sleep(retry) => retry = (retry * 2).min(LAST_RETRY),
-                        () = followed.list_changed.notified() => sleep(LIST_PAUSE).await,
+                        () = changes.next(&sync.list_changed) => {}
                     }
                 }
             }
@@ -184,9 +117,9 @@ impl Follower<'_> {
 
     /// One pass over the list.
     async fn pages(&self, is_first: bool) -> Result<(), CallFailure> {
-        let (server, catalogue) = (&self.shared.name, &self.shared.surroundings.catalogue);
+        let (server, catalogue) = (&self.record.name, &self.record.context.catalogue);
         let mut listing = Listing::new(self.support.subscribe, is_first);
-        let credentials = self.shared.concealed().from_results;
+        let credentials = self.record.redactors().results;
         let mut cursors = HashSet::new();
         let (mut cursor, mut count, mut bytes) = (None, 0, 0);
         loop {
@@ -202,9 +135,9 @@ impl Follower<'_> {
             page.resources.iter_mut().for_each(|resource| credentials.redact_resource(resource));
             catalogue.add_page(server, &mut listing, page.resources);
             // Reading may begin while the list goes on.
-            self.shared.followed.to_read.notify_one();
+            self.record.sync.to_read.mark();
             let Some(next) = page.next_cursor else { break };
-            // What was listed so far is shown; what a list without end says further on nobody waits for.
+            // What was listed so far is shown; the rest of a list without end is left out.
             let reason = match () {
                 () if count >= MAX_RESOURCES => "it has more resources than are looked at",
                 () if bytes >= MAX_BYTES => "its list of resources has more text than is looked at",
@@ -227,7 +160,7 @@ impl Follower<'_> {
         }
         let finished = catalogue.finish(server, listing);
         // A document that comes back need not be the one that went.
-        finished.gone.iter().for_each(|uri| self.shared.surroundings.documents.changed(server, uri));
+        finished.gone.iter().for_each(|uri| self.record.context.documents.changed(server, uri));
         if self.support.subscribe {
             self.wanted.send_replace(finished.to_subscribe);
         }
@@ -236,11 +169,11 @@ impl Follower<'_> {
 
     /// Subscribes to what is listed, once, and not any more to what is gone.
     async fn subscribe(&self) -> Infallible {
-        let (server, followed) = (&self.shared.name, &self.shared.followed);
-        let catalogue = &self.shared.surroundings.catalogue;
+        let (server, sync) = (&self.record.name, &self.record.sync);
+        let catalogue = &self.record.context.catalogue;
         let mut subscribed: HashSet<Box<str>> = HashSet::new();
         loop {
-            followed.to_subscribe.notified().await;
+            sync.to_subscribe.changed().await;
             let wanted = self.wanted.borrow().clone();
             let missing = wanted.iter().filter(|uri| !subscribed.contains(*uri)).map(|uri| (uri.clone(), true));
             let gone = subscribed.iter().filter(|uri| !wanted.contains(*uri)).map(|uri| (uri.clone(), false));
@@ -269,59 +202,59 @@ impl Follower<'_> {
                     // What is gone may not even be known any more.
                     _ => {
                         catalogue.set_subscribed(server, &uri, false);
-                        self.shared.surroundings.documents.changed(server, &uri);
+                        self.record.context.documents.changed(server, &uri);
                         subscribed.remove(&uri);
                     }
                 }
             }
             if let Some((count, uri, failure)) = refused {
-                let problem = self.shared.concealed().from_logs.redact(&failure.to_string());
+                let problem = self.record.redactors().logs.redact(&failure.to_string());
                 tracing::warn!(server = &**server, count, %uri, problem, "an MCP server does not take subscriptions: changes may go unnoticed");
             }
-            followed.looked(|look| look.subscribed |= look.listed);
+            sync.advance(|pass| pass.subscribed |= pass.listed);
         }
     }
 
     /// Reads documents, several at a time.
     async fn read(&self) -> Infallible {
-        let (followed, catalogue) = (&self.shared.followed, &self.shared.surroundings.catalogue);
+        let (sync, catalogue) = (&self.record.sync, &self.record.context.catalogue);
         let mut reading = FuturesUnordered::new();
         loop {
             while reading.len() < READS {
-                match catalogue.next_read(&self.shared.name) {
+                match catalogue.next_read(&self.record.name) {
                     Some(job) => reading.push(self.read_one(job)),
                     None => break,
                 }
             }
             if reading.is_empty() {
-                followed.looked(|look| look.read |= look.listed);
+                sync.advance(|pass| pass.read |= pass.listed);
             }
             tokio::select! {
                 Some(()) = reading.next(), if !reading.is_empty() => {}
-                () = followed.to_read.notified() => {}
+                () = sync.to_read.changed() => {}
             }
         }
     }
 
     async fn read_one(&self, job: DocumentRead) {
-        let surroundings = &self.shared.surroundings;
+        let surroundings = &self.record.context;
         // Never closed: whoever holds it is here.
         let _turn = surroundings.catalogue.reading.acquire().await;
         let outcome = match self.connection.read_resource(&job.uri, Instant::now() + READ_LIMIT).await {
             Ok(mut contents) => {
-                let credentials = self.shared.concealed().from_results;
+                let credentials = self.record.redactors().results;
                 contents.iter_mut().for_each(|content| credentials.redact_json(content));
                 level_one(&contents).ok_or_else(|| ReadFailure::Failed("what it reads as is no JSON object".into()))
             }
             Err(failure) => {
-                let problem = self.shared.concealed().from_logs.redact(&failure.to_string());
+                let problem = self.record.redactors().logs.redact(&failure.to_string());
                 match failure {
                     CallFailure::Refused(error) if is_missing(&error) => Err(ReadFailure::Missing(problem)),
                     _ => Err(ReadFailure::Failed(problem)),
                 }
             }
         };
-        surroundings.catalogue.document_read(&self.shared.name, &job, outcome);
+        surroundings.catalogue.document_read(&self.record.name, &job, outcome);
     }
 }
 

@@ -1,105 +1,108 @@
-//! The MCP session with one server: what it says goes to the server's state, its tools and the catalogue.
+//! The MCP session with one server: what the server says goes to its record and the catalogue.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 
 use a2c_mcp::model::Tool;
 use a2c_mcp::{Degradation, RoleClient, Session, SessionError, SessionEvents, SessionOptions, Transport};
 use tokio_util::sync::CancellationToken;
 
-use super::resource_sync::follow;
-use super::server::Shared;
-use super::state::Happening;
+use super::record::ServerRecord;
+use super::resource_sync::{resource_updated, sync_resources};
 use crate::config::tool_rules;
+
+/// Learns how a server is while its session lasts.
+pub(super) trait Health: Send + Sync + 'static {
+    /// The server works as it should.
+    fn ready(&self);
+
+    /// The server works, with a defect.
+    fn degraded(&self, problem: &Degradation);
+}
 
 /// Talks to the server until it hangs up, fails or is to stop. `Ok` means that it was stopped.
 pub(super) async fn run_session<T>(
-    shared: &Arc<Shared>,
+    record: &Arc<ServerRecord>,
+    health: Arc<dyn Health>,
     transport: T,
     stop: &CancellationToken,
 ) -> Result<(), SessionError>
 where
     T: Transport<RoleClient> + 'static,
 {
-    let limits = &shared.surroundings.limits;
+    let limits = &record.context.limits;
     let options = SessionOptions {
-        name: shared.name.clone(),
+        name: record.name.clone(),
         start: limits.start,
         health: limits.health.clone(),
-        secrets: shared.concealed().from_logs,
+        secrets: record.redactors().logs,
     };
-    let events = Arc::new(Events { shared: Arc::downgrade(shared) });
+    let events = Arc::new(Events { record: record.clone(), health: health.clone() });
     let (mut session, tools) = tokio::select! {
         opened = Session::open(transport, options, events) => opened?,
         () = stop.cancelled() => return Ok(()),
     };
-    tracing::info!(server = &*shared.name, tools = tools.len(), "MCP server ready");
-    shared.log.remark(&format!("ready, with {} tools", tools.len()));
-    warn_of_typos(shared, &tools);
-    shared.put_tools(tools);
+    tracing::info!(server = &*record.name, tools = tools.len(), "MCP server ready");
+    record.log.remark(&format!("ready, with {} tools", tools.len()));
+    warn_of_unknown_tools(record, &tools);
+    record.set_tools(tools);
     let connection = session.connection().clone();
-    shared.followed.begin(connection.resource_support());
-    shared.put_live(Some(connection.clone()));
-    shared.happened(Happening::Well);
+    record.sync.begin(connection.resource_support());
+    record.connected(connection.clone());
+    health.ready();
     tokio::select! {
         ended = session.watch() => return Err(ended),
-        never = follow(shared, &connection) => match never {},
+        never = sync_resources(record, &connection) => match never {},
         () = stop.cancelled() => {}
     }
     session.close().await;
     Ok(())
 }
 
-fn warn_of_typos(shared: &Shared, tools: &[Tool]) {
+/// A rule for a tool that the server does not have is most likely a typing mistake.
+fn warn_of_unknown_tools(record: &ServerRecord, tools: &[Tool]) {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    for rule in tool_rules::unmatched(&shared.config(), &names) {
-        tracing::warn!(server = &*shared.name, tool = rule, "the configuration names a tool that is not there");
+    for rule in tool_rules::unmatched(&record.config(), &names) {
+        tracing::warn!(
+            server = &*record.name,
+            tool = rule,
+            "the configuration names a tool that the server does not have"
+        );
     }
 }
 
 /// Takes in what a session tells.
 struct Events {
-    shared: Weak<Shared>,
+    record: Arc<ServerRecord>,
+    health: Arc<dyn Health>,
 }
 
 impl SessionEvents for Events {
     fn tools_changed(&self, tools: Vec<Tool>) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.put_tools(tools);
-            shared.happened(Happening::Well);
-        }
+        self.record.set_tools(tools);
+        self.health.ready();
     }
 
     fn resource_list_changed(&self) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.followed.list_changed();
-        }
+        self.record.sync.list_changed.mark();
     }
 
     fn resource_updated(&self, uri: &str) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.followed.updated(&shared, uri);
-        }
+        resource_updated(&self.record, uri);
     }
 
     fn progress(&self) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.counts.progress.fetch_add(1, Ordering::Relaxed);
-        }
+        self.record.counts.progress.fetch_add(1, Ordering::Relaxed);
     }
 
     fn degraded(&self, problem: &Degradation) {
-        if let Some(shared) = self.shared.upgrade() {
-            let reason = problem.to_string();
-            tracing::warn!(server = &*shared.name, reason, "MCP server is not well");
-            shared.log.remark(&reason);
-            shared.happened(Happening::Unwell(reason));
-        }
+        let reason = problem.to_string();
+        tracing::warn!(server = &*self.record.name, reason, "MCP server is not well");
+        self.record.log.remark(&reason);
+        self.health.degraded(problem);
     }
 
     fn recovered(&self) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.happened(Happening::Well);
-        }
+        self.health.ready();
     }
 }

@@ -30,6 +30,8 @@ struct Scripted {
     script: Mutex<VecDeque<Script>>,
     /// Every state that was visible, and every failed run.
     log: Mutex<Vec<String>>,
+    /// The first run, kept beyond its end.
+    kept: Mutex<Option<Run<Scripted>>>,
 }
 
 impl Scripted {
@@ -43,6 +45,7 @@ impl Worker for Scripted {
 
     async fn run(&self, run: &Run<Self>) -> Exit<String> {
         let script = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front().unwrap_or(Script::Works);
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| run.clone());
         match script {
             Script::FailsToStart => return Exit::Failed("no start".into()),
             Script::Blocked => return Exit::Blocked("no value".into()),
@@ -80,7 +83,7 @@ fn policy() -> RestartPolicy {
 }
 
 fn start(script: &[Script], policy: RestartPolicy) -> Supervisor<Scripted> {
-    let worker = Scripted { script: Mutex::new(script.iter().copied().collect()), log: Mutex::default() };
+    let worker = Scripted { script: Mutex::new(script.iter().copied().collect()), ..Scripted::default() };
     Supervisor::start(Arc::new(worker), policy, Target::On)
 }
 
@@ -195,4 +198,13 @@ async fn dropping_the_supervisor_ends_the_worker() {
     let mut status = supervisor.watch();
     drop(supervisor);
     status.wait_for(|status| status.state == WorkerState::Stopped).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_over_reports_nothing() {
+    let supervisor = start(&[Script::FailsToStart], policy());
+    supervisor.watch().wait_for(|status| status.restarts == 1 && status.state.is_running()).await.unwrap();
+    let first = supervisor.worker().kept.lock().unwrap().take().unwrap();
+    first.degraded("late".into());
+    assert_eq!(supervisor.state(), WorkerState::Ready);
 }

@@ -133,7 +133,7 @@ async fn a_server_waits_for_its_input_and_nobody_else_does() {
     .await;
     let handle = office.handle();
     let ServerState::Failed { reason } = office.state("waiting") else { panic!("{:?}", office.state("waiting")) };
-    assert!(reason.contains("word") && reason.contains("The word"), "{reason}");
+    assert!(reason.to_string().contains("word") && reason.to_string().contains("The word"), "{reason}");
     assert_eq!(office.status("waiting").retry_at, None, "nothing changes by waiting");
     office.others_are_well().await;
     handle.set_input("word", "said").unwrap();

@@ -175,7 +175,7 @@ async fn a_server_that_crashes_is_started_again_and_its_tools_stay_listed() {
         let status = office.status("unruly");
         if let ServerState::Failed { reason } = &status.state {
             seen_down.set(true);
-            assert!(reason.contains("exit status: 3"), "{reason}");
+            assert!(reason.to_string().contains("exit status: 3"), "{reason}");
             assert!(status.retry_at.is_some(), "it is tried again");
         }
         assert!(office.handle().tools().iter().any(|t| t.own_name == "tool"), "its tools stay");
