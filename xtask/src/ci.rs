@@ -5,25 +5,37 @@ use std::time::{Duration, Instant};
 
 use crate::{Failed, cargo, checked, deny, examples, failed, features, layers, run, step, test, typos};
 
-/// The parts that are over, and how long they took.
+/// The parts that are over, how long they took, and how much of the processors.
 #[derive(Default)]
-struct Times(Vec<(&'static str, Duration)>);
+struct Times(Vec<(&'static str, Duration, Duration)>);
 
 impl Times {
     fn part(&mut self, name: &'static str, work: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor_time());
         let outcome = work();
-        self.0.push((name, start.elapsed()));
+        self.0.push((name, start.elapsed(), processor_time().saturating_sub(before)));
         outcome
     }
 
     fn tell(&self) {
-        for (name, time) in &self.0 {
-            eprintln!("xtask: {:>5.0} s  {name}", time.as_secs_f64());
+        let line = |name: &str, time: Duration, processor: Duration| {
+            eprintln!("xtask: {:>5.0} s {:>5.0} s  {name}", time.as_secs_f64(), processor.as_secs_f64());
+        };
+        eprintln!("xtask:  clock    cpu");
+        for (name, time, processor) in &self.0 {
+            line(name, *time, *processor);
         }
-        let total: Duration = self.0.iter().map(|(_, time)| *time).sum();
-        eprintln!("xtask: {:>5.0} s  together", total.as_secs_f64());
+        line("together", self.0.iter().map(|part| part.1).sum(), self.0.iter().map(|part| part.2).sum());
     }
+}
+
+/// The processor time of all commands that have ended; zero where the system does not tell.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+    // Fields 16 and 17 of the file, counted in hundredths of a second: user and system time of children.
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
 }
 
 /// Runs everything; ends with the first part that fails.
