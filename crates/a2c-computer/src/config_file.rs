@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use a2c_files::replace_target;
 use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Mutex;
 
-use crate::config::{ComputerConfig, ConfigError, Difference, Edit, EditError, Format, edit, save};
+use crate::config::{ComputerConfig, ConfigError, Difference, Edit, EditError, Format, edit};
 use crate::handle::{ComputerHandle, OperateError};
 
 /// How often the file's size and time are compared. This is cheap, and works on every file system and with every way in
@@ -158,7 +159,7 @@ impl ConfigFile {
         let (_, before) = edit(&text, &[]).map_err(refused)?;
         let Some(change) = change(&before) else { return Ok(()) };
         let (text, after) = edit(&text, &[change]).map_err(refused)?;
-        save(&self.path, &text).map_err(failed)?;
+        replace_target(&self.path, text.as_bytes()).map_err(failed)?;
         // Other changes of the file are still to be applied, so only this one counts as known.
         for (name, server) in &after.servers {
             if before.servers.get(name) != Some(server) {

@@ -60,9 +60,7 @@ impl LocalDirectory {
     async fn copy(&self, external: &ExternalDocument, name: String, copies: Copies) -> Result<PathBuf, ResolveError> {
         let fetcher = Fetcher { max_bytes: copies.max_bytes, addresses: copies.addresses };
         let file = fetcher.fetch(&external.uri, &self.path).await?;
-        let path = self.path.join(name);
-        private_files::persist(file, &path).map_err(not_written)?;
-        Ok(path)
+        private_files::commit(file, self.path.join(name)).await.map_err(not_written)
     }
 }
 
@@ -77,7 +75,7 @@ impl DpeResolver for LocalDirectory {
                 (self.copy(external, name, copies).await?, external.mime_type.clone())
             }
             (DpeContents::Inline(json), _) => {
-                let written = private_files::write(self.path.clone(), format!("{name}.json"), json.clone()).await;
+                let written = private_files::write(self.path.join(format!("{name}.json")), json.clone()).await;
                 (written.map_err(not_written)?, None)
             }
         };

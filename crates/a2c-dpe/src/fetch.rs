@@ -4,13 +4,12 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use a2c_files::NewFile;
 use a2c_net::{AddressPolicy, HttpClientError, PolicyClient, USER_AGENT, UrlRefusal, http_client, tls};
 use futures_util::StreamExt as _;
 use http::StatusCode;
-use tempfile::NamedTempFile;
 use url::Url;
 
-use crate::private_files;
 use crate::resolver::ResolveError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,7 +26,7 @@ pub(crate) struct Fetcher {
 
 impl Fetcher {
     /// Fetches into a new file of a directory.
-    pub(crate) async fn fetch(&self, uri: &str, directory: &Path) -> Result<NamedTempFile, ResolveError> {
+    pub(crate) async fn fetch(&self, uri: &str, directory: &Path) -> Result<NewFile, ResolveError> {
         let url = Url::parse(uri).map_err(|e| ResolveError::new("the document's address is no URL").caused_by(e))?;
         let failed = |error: reqwest::Error| {
             let message = match error.is_redirect() {
@@ -49,7 +48,7 @@ impl Fetcher {
             return Err(too_large());
         }
         let not_written = |e| ResolveError::new("the document could not be written").caused_by(e);
-        let mut file = private_files::begin(directory).map_err(not_written)?;
+        let mut file = NewFile::create_in(directory).map_err(not_written)?;
         let (mut written, mut body) = (0, response.bytes_stream());
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(failed)?;

@@ -14,7 +14,9 @@ mod sync;
 #[cfg(unix)]
 mod trusted;
 
-pub use lock::{FolderLock, LockError, lock_file};
+#[cfg(unix)]
+pub use lock::FolderLock;
+pub use lock::{LockError, lock_file};
 pub use new_file::{NewFile, replace, replace_target};
 pub use private::{create_private_folder, is_private, private_options};
 pub use root::{OpenError, Root};

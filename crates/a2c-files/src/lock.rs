@@ -34,14 +34,15 @@ pub fn lock_file(file: &File, path: &Path) -> Result<(), LockError> {
 }
 
 /// The turn to work in a folder; released when it is dropped.
+#[cfg(unix)]
 #[derive(Debug)]
 pub struct FolderLock {
     _folder: File,
 }
 
+#[cfg(unix)]
 impl FolderLock {
     /// Waits for the turn. A folder of another user is not locked: that user could hold the lock for ever.
-    #[cfg(unix)]
     pub fn wait(folder: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt as _;
 

@@ -14,7 +14,6 @@ pub mod import;
 mod input_variable;
 mod keys;
 mod reading;
-mod saving;
 mod schema;
 mod set_disabled;
 mod to_json;
@@ -35,7 +34,6 @@ pub use edit::{Edit, edit};
 pub use error::{ConfigError, EditError, InvalidConfig};
 pub(crate) use import::is_credential;
 pub(crate) use input_variable::input_variable;
-pub use saving::save;
 pub use schema::schema;
 
 /// What a Computer runs.

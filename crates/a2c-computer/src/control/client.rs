@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use a2c_files::is_trusted_user;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -86,7 +87,7 @@ impl Client {
         let stream = stream.map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
         let uid = stream.peer_cred()?.uid();
         // We may be about to send a secret.
-        if !socket_folder::is_trusted(uid) {
+        if !is_trusted_user(uid) {
             return Err(ClientError::Stranger { path: path.to_owned(), uid });
         }
         Ok(Self { stream: BufReader::new(stream) })

@@ -18,4 +18,4 @@ pub mod wire;
 pub use about::About;
 pub use client::{Client, ClientError, Running, running};
 pub use socket::{BindError, Control, ControlSocket};
-pub use socket_folder::{FolderError, folder, socket_in};
+pub use socket_folder::{folder, socket_in};

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2c_files::{FolderError, FolderLock, is_trusted_user, trusted_folder};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -14,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::about::About;
 use super::session::{self, Session};
-use super::socket_folder::{self, FolderError};
 use crate::handle::ComputerHandle;
 
 /// How many connections there may be at the same time.
@@ -27,8 +27,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The folder cannot be used.
-    #[error(transparent)]
+    /// Other users could put a socket of theirs into the folder, and pretend to be this Computer.
+    #[error("cannot make a control socket that only its owner controls")]
     Folder(#[from] FolderError),
     /// Another Computer answers there.
     #[error("another Computer answers at {}: stop it, or choose another name, or another place with --control", .path.display())]
@@ -67,13 +67,9 @@ impl ControlSocket {
     pub async fn bind(path: &Path) -> Result<Self, BindError> {
         let failed = |source| BindError::Io { path: path.to_owned(), source };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        socket_folder::prepare(folder)?;
-        // One at a time, so that two Computers that start together do not both replace the same dead socket. In a folder of
-        // another user that user could hold the lock forever: there it is not taken.
-        let turn = fs::File::open(folder).map_err(failed)?;
-        if turn.metadata().map_err(failed)?.uid() == socket_folder::own_uid() {
-            turn.lock().map_err(failed)?;
-        }
+        trusted_folder(folder)?;
+        // One at a time, so that two Computers that start together do not both replace the same dead socket.
+        let _turn = FolderLock::wait(folder).map_err(failed)?;
         match UnixStream::connect(path).await {
             Ok(_) => return Err(BindError::Taken { path: path.to_owned() }),
             // Its queue of connections is full.
@@ -157,7 +153,7 @@ async fn answer_all(listener: UnixListener, session: Session, stop: Cancellation
             }
         };
         match stream.peer_cred() {
-            Ok(peer) if socket_folder::is_trusted(peer.uid()) => {}
+            Ok(peer) if is_trusted_user(peer.uid()) => {}
             Ok(peer) => {
                 tracing::warn!(uid = peer.uid(), "refused a connection of another user to the control socket");
                 continue;

@@ -4,9 +4,11 @@
 //! is moved to another file, so that no byte is lost and the chain continues after the last whole line.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use a2c_files::{LockError, lock_file, private_options};
 
 use super::chain::{self, ChainEnd, MAX_LINE, RecordFlaw};
 
@@ -76,17 +78,16 @@ impl LogFile {
     pub(crate) fn open(path: &Path) -> Result<Opened, AuditOpenError> {
         let failed = |action| move |source| AuditOpenError::File { action, path: path.to_owned(), source };
         refuse_pipes(path)?;
-        let file = private().read(true).append(true).create(true).open(path).map_err(failed("open"))?;
+        let file = private_options().read(true).append(true).create(true).open(path).map_err(failed("open"))?;
         let found = file.metadata().map_err(failed("open"))?;
         let mut log = Self { file, path: path.to_owned(), is_device: is_device(&found) };
         if log.is_device {
             return Ok(Opened { file: log, end: ChainEnd::START, set_aside: None });
         }
-        match log.file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(AuditOpenError::InUse { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
-        }
+        lock_file(&log.file, path).map_err(|error| match error {
+            LockError::Io { source, .. } => failed("lock")(source),
+            _ => AuditOpenError::InUse { path: path.to_owned() },
+        })?;
         // Read under the lock: until then another hub may have written.
         let length = log.file.metadata().map_err(failed("read"))?.len();
         let whole = log.last_break(length).map_err(failed("read"))?.map_or(0, |at| at + 1);
@@ -166,7 +167,7 @@ impl LogFile {
         let mut name = OsString::from(self.path.as_os_str());
         name.push(format!(".unfinished-{seq}"));
         let path = PathBuf::from(name);
-        let mut kept = private().append(true).create(true).open(&path)?;
+        let mut kept = private_options().append(true).create(true).open(&path)?;
         self.file.seek(SeekFrom::Start(whole))?;
         let bytes = io::copy(&mut self.file, &mut kept)?;
         kept.sync_all()?;
@@ -224,14 +225,6 @@ impl Write for LogFile {
 fn refuse_pipes(path: &Path) -> Result<(), AuditOpenError> {
     let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !is_device(&found));
     if is_other { Err(AuditOpenError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
-}
-
-/// New files are readable only for the user of the hub; an existing file keeps its mode.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 #[cfg(unix)]

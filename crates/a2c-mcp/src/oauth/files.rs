@@ -1,9 +1,10 @@
 //! Tokens in files that only their owner can read.
 
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
+use a2c_files::{is_private, replace};
 use sha2::{Digest, Sha256};
 
 use super::{TokenStore, TokenStoreError};
@@ -26,20 +27,6 @@ impl FileStore {
         let digest: String = Sha256::digest(key).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         self.directory.join(format!("{readable}-{digest}.json"))
     }
-
-    fn write(&self, path: &Path, secret: &str) -> io::Result<()> {
-        let mut directory = fs::DirBuilder::new();
-        directory.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
-        directory.create(&self.directory)?;
-        // A file of its own first, which only the owner can read from the start: no reader sees half a secret.
-        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.directory)?;
-        file.write_all(secret.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    }
 }
 
 impl TokenStore for FileStore {
@@ -49,7 +36,7 @@ impl TokenStore for FileStore {
         match fs::metadata(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(failed(e)),
-            Ok(metadata) if is_open(&metadata) => {
+            Ok(metadata) if !is_private(&metadata) => {
                 let path = path.display();
                 return Err(TokenStoreError::new(format!(
                     "{path} can be read by others: run chmod 600 on it, then sign in again"
@@ -62,7 +49,8 @@ impl TokenStore for FileStore {
 
     fn set(&self, key: &str, secret: &str) -> Result<(), TokenStoreError> {
         let path = self.path(key);
-        self.write(&path, secret).map_err(|e| TokenStoreError::new(format!("cannot write {}: {e}", path.display())))
+        replace(&path, secret.as_bytes())
+            .map_err(|e| TokenStoreError::new(format!("cannot write {}: {e}", path.display())))
     }
 
     fn delete(&self, key: &str) -> Result<(), TokenStoreError> {
@@ -76,20 +64,10 @@ impl TokenStore for FileStore {
     }
 }
 
-/// Whether others than the owner can read a file.
-fn is_open(metadata: &fs::Metadata) -> bool {
-    #[cfg(unix)]
-    let open = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0;
-    #[cfg(not(unix))]
-    let open = {
-        let _ = metadata;
-        false
-    };
-    open
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -27,10 +27,6 @@ fn hint(refusal: &ErrorBody) -> Option<String> {
             let count = refusal.fields.get("page_count").and_then(Value::as_u64)?;
             format!("it has {}, counted from 0", show::pages(count))
         }
-        // Our own Computers say so themselves.
-        ErrorCode::NoDpeResolver if !refusal.message.contains("--dpe-resolver") => {
-            "start it with --dpe-resolver, such as: a2c computer --dpe-resolver http …".to_owned()
-        }
         _ => return None,
     })
 }
@@ -67,8 +63,8 @@ mod tests {
         check(absent(ErrorCode::NotFound), None);
         check(absent(ErrorCode::PageOutOfRange).with("page_count", 3), Some("it has 3 pages"));
         check(absent(ErrorCode::PageOutOfRange).with("page_count", "many"), None);
-        check(absent(ErrorCode::NoDpeResolver), Some("--dpe-resolver, such as"));
-        check(ErrorBody::new(ErrorCode::NoDpeResolver, "choose one with --dpe-resolver"), None);
+        // The Computer says how it is started with a resolver; another product has another way.
+        check(absent(ErrorCode::NoDpeResolver), None);
     }
 
     #[test]

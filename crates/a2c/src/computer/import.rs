@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use a2c_computer::config::import::{Imported, LiteralSecrets, OnConflict, import};
-use a2c_computer::config::{ComputerConfig, Format, document, edit, save};
+use a2c_computer::config::{ComputerConfig, Format, document, edit};
+use a2c_files::replace_target;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
@@ -82,7 +83,7 @@ fn merge(imported: &mut Imported, into: &Path, on_conflict: OnConflict) -> Resul
         return Ok(());
     }
     let (text, config) = edit(&text, &edits).with_context(|| name.to_string())?;
-    save(into, &text).with_context(|| format!("cannot write {name}"))?;
+    replace_target(into, text.as_bytes()).with_context(|| format!("cannot write {name}"))?;
     output::note(&format!("{name} has {} server(s) now", config.servers.len()));
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! What a Computer remembers from one run to the next, and where.
 
-use std::fs::DirBuilder;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use a2c_computer::{Seat, file_name_of};
+use a2c_files::create_private_folder;
 use anyhow::{Context as _, Result};
 
 /// A place in the file system, or none.
@@ -27,12 +26,12 @@ pub(super) fn folder(place: Option<&Place>, seat: &Seat) -> Result<Option<PathBu
     match place {
         Some(Place::None) => Ok(None),
         Some(Place::At(folder)) => {
-            make(folder).with_context(|| format!("cannot use {} for --state", folder.display()))?;
+            create_private_folder(folder).with_context(|| format!("cannot use {} for --state", folder.display()))?;
             Ok(Some(folder.clone()))
         }
         None => {
             let Some(folder) = usual(seat) else { return Ok(None) };
-            match make(&folder) {
+            match create_private_folder(&folder) {
                 Ok(()) => Ok(Some(folder)),
                 Err(error) => {
                     tracing::warn!(folder = %folder.display(), %error, "nothing is remembered beyond this run");
@@ -48,12 +47,4 @@ fn usual(seat: &Seat) -> Option<PathBuf> {
     let absolute = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(base.join("a2c/computers").join(file_name_of(seat)))
-}
-
-fn make(folder: &Path) -> io::Result<()> {
-    let mut maker = DirBuilder::new();
-    maker.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o700);
-    maker.create(folder)
 }

@@ -1,10 +1,11 @@
 //! The file of the pins: one JSON document, readable for its owner only, always replaced as a whole.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use a2c_files::replace;
 use serde::{Deserialize, Serialize};
 
 use super::{OpenError, PinsByServer, SaveError};
@@ -104,27 +105,6 @@ impl Unsaved {
         }
         Ok(())
     }
-}
-
-/// Replaces a file by way of a new one beside it: a reader, or a crash, finds the old content or the new one.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    private_folder(folder)?;
-    // Made with the rights 0600.
-    let mut new = tempfile::Builder::new().prefix(".pins-").tempfile_in(folder)?;
-    new.write_all(content)?;
-    new.as_file().sync_all()?;
-    new.persist(path)?;
-    Ok(())
-}
-
-/// Makes the folder if it is not there, open to its owner alone. One that is there keeps its rights.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut make = fs::DirBuilder::new();
-    make.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
-    make.create(folder)
 }
 
 /// `<file>.corrupt-N`, with the first number that is free.
