@@ -19,8 +19,9 @@ cargo xtask COMMAND
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
   ci            What CI runs: all of this but benchmarks and libFuzzer, formatting, clippy, documentation.
   layers [CRATES]
-                Check that crates depend only downwards, as docs/ARCHITECTURE.md says, and that the
-                modules of a crate form no circle. With names: show the circles of these crates.
+                Check that crates depend only downwards, as docs/ARCHITECTURE.md says, that the modules
+                of a crate form no circle, and that every crate has a page in docs/architecture whose
+                modules exist. With names: show the circles of these crates.
   deny          Check licences, unwanted crates and sources of all dependencies, as deny.toml rules.
   typos         Look for misspelt words.
   features      Check every crate with every combination of its features.

@@ -1,24 +1,33 @@
-//! Whether the code has the shape that `docs/ARCHITECTURE.md` draws: crates depend only downwards, and the modules of a
-//! crate form no circle.
+//! Whether the code has the shape that `docs/ARCHITECTURE.md` draws: crates depend only downwards, the modules of a crate
+//! form no circle, and every crate has a page whose modules exist.
 
 mod circles;
 mod modules;
 mod order;
+mod pages;
 mod scan;
 
 use std::fs;
+use std::path::PathBuf;
 
 use crate::metadata::{self, Crate};
 use crate::{Failed, failed, step};
 
+/// The map of the crates.
+const OVERVIEW: &str = "docs/ARCHITECTURE.md";
+
 /// Crates that still have circles among their modules. A crate leaves this list when it has none, and none is added.
-const KNOWN_CIRCLES: &[&str] = &["a2c", "a2c-agent", "a2c-computer", "a2c-hub", "a2c-socketio"];
+const KNOWN_CIRCLES: &[&str] = &["a2c-agent", "a2c-hub", "a2c-socketio"];
 
 /// Checks every crate and says all that is wrong.
 pub(crate) fn check() -> Result<(), Failed> {
     step("layers");
     let crates = metadata::workspace()?;
-    let mut mistakes = order_of(&crates)?;
+    let overview = fs::read_to_string(a2c_testbed::workspace_root().join(OVERVIEW));
+    let overview = overview.map_err(|error| failed(&format!("cannot read {OVERVIEW}: {error}")))?;
+    let order = order::read(&overview).map_err(|mistake| failed(&format!("{OVERVIEW}: {mistake}")))?;
+    let mut mistakes = order::check(&order, &crates);
+    mistakes.extend(pages::check(&overview, &documented(&crates)?));
     for one in &crates {
         let circles = circles_of(one)?;
         let known = KNOWN_CIRCLES.contains(&one.name.as_str());
@@ -47,23 +56,32 @@ pub(crate) fn show(names: &[String]) -> Result<(), Failed> {
     Ok(())
 }
 
-fn order_of(crates: &[Crate]) -> Result<Vec<String>, Failed> {
-    let path = "docs/ARCHITECTURE.md";
-    let text = fs::read_to_string(a2c_testbed::workspace_root().join(path));
-    let text = text.map_err(|error| failed(&format!("cannot read {path}: {error}")))?;
-    let order = order::read(&text).map_err(|mistake| failed(&format!("{path}: {mistake}")))?;
-    Ok(order::check(&order, crates))
+/// The crates below `crates/`, with their pages.
+fn documented(crates: &[Crate]) -> Result<Vec<pages::Documented>, Failed> {
+    let root = a2c_testbed::workspace_root();
+    let mut documented = Vec::new();
+    for one in crates.iter().filter(|one| one.folder.starts_with(root.join("crates"))) {
+        let page = fs::read_to_string(root.join(format!("docs/architecture/{}.md", one.name))).ok();
+        let modules = trees_of(one)?.iter().flat_map(modules::Tree::paths).collect();
+        documented.push(pages::Documented { name: one.name.clone(), page, modules });
+    }
+    Ok(documented)
 }
 
 /// The circles of a crate, each as text with the places of its references.
 fn circles_of(one: &Crate) -> Result<Vec<String>, Failed> {
     let mut found = Vec::new();
-    for root in &one.roots {
-        let tree = modules::load(root).map_err(|error| failed(&format!("{}: {error}", one.name)))?;
+    for tree in trees_of(one)? {
         let circles = circles::find(&tree.edges());
         found.extend(circles.iter().map(|circle| describe(&one.name, circle)));
     }
     Ok(found)
+}
+
+/// The modules of each library and program of a crate.
+fn trees_of(one: &Crate) -> Result<Vec<modules::Tree>, Failed> {
+    let load = |root: &PathBuf| modules::load(root).map_err(|error| failed(&format!("{}: {error}", one.name)));
+    one.roots.iter().map(load).collect()
 }
 
 fn describe(name: &str, circle: &[modules::Edge]) -> String {

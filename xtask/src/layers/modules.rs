@@ -97,6 +97,11 @@ impl Tree {
         Ok(Some(at))
     }
 
+    /// The paths of all modules below the root, such as `tools::gate`.
+    pub(super) fn paths(&self) -> impl Iterator<Item = String> {
+        (1..self.modules.len()).map(|module| self.path_of(module))
+    }
+
     /// All references between siblings, in the order of the modules and their lines.
     pub(super) fn edges(&self) -> Vec<Edge> {
         let mut edges = Vec::new();
