@@ -11,23 +11,11 @@ use crate::{Failed, cargo, failed, step};
 /// How long an example may run.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Libraries that still have no README or no example. A crate leaves this list when it has both, and none is added.
-const WITHOUT: &[&str] = &[
-    "a2c-computer",
-    "a2c-engineio",
-    "a2c-hub",
-    "a2c-link",
-    "a2c-pem",
-    "a2c-protocol",
-    "a2c-socketio",
-    "a2c-socketio-frame",
-];
-
 /// Checks that there are READMEs and examples, and runs the examples.
 pub(crate) fn run() -> Result<(), Failed> {
     step("examples");
     let crates = metadata::workspace()?;
-    let mut mistakes = missing(&crates, WITHOUT);
+    let mut mistakes = missing(&crates);
     for (name, program) in build()? {
         step(&format!("example {name}"));
         if let Err(why) = run_one(&program) {
@@ -37,25 +25,15 @@ pub(crate) fn run() -> Result<(), Failed> {
     if mistakes.is_empty() { Ok(()) } else { Err(failed(&mistakes.join("\n"))) }
 }
 
-/// What published libraries lack; `excused` may lack it.
-fn missing(crates: &[Crate], excused: &[&str]) -> Vec<String> {
+/// What published libraries lack.
+fn missing(crates: &[Crate]) -> Vec<String> {
     let mut mistakes = Vec::new();
     for library in crates.iter().filter(|one| one.has_library && one.published) {
-        let mut lacks = Vec::new();
         if !library.folder.join("README.md").exists() {
-            lacks.push("README.md");
+            mistakes.push(format!("{} has no README.md", library.name));
         }
         if library.examples.is_empty() {
-            lacks.push("example");
-        }
-        match (excused.contains(&library.name.as_str()), lacks.is_empty()) {
-            (false, false) => mistakes.push(format!("{} has no {}", library.name, lacks.join(" and no "))),
-            (true, true) => mistakes.push(format!(
-                "{} has a README and an example: take it out of WITHOUT in xtask/src/examples.rs",
-                library.name
-            )),
-            (true, false) => eprintln!("xtask: {} still has no {}", library.name, lacks.join(" and no ")),
-            (false, true) => {}
+            mistakes.push(format!("{} has no example", library.name));
         }
     }
     mistakes
@@ -126,13 +104,11 @@ mod tests {
 
     #[test]
     fn a_library_without_a_readme_or_an_example_is_named() {
-        assert_eq!(missing(&[library("a", &[])], &[]), ["a has no README.md and no example"]);
-        assert_eq!(missing(&[library("a", &["one"])], &[]), ["a has no README.md"]);
-        assert_eq!(missing(&[library("a", &[])], &["a"]), Vec::<String>::new());
-        assert_eq!(missing(&[Crate { published: false, ..library("a", &[]) }], &[]), Vec::<String>::new());
+        assert_eq!(missing(&[library("a", &[])]), ["a has no README.md", "a has no example"]);
+        assert_eq!(missing(&[library("a", &["one"])]), ["a has no README.md"]);
+        assert_eq!(missing(&[Crate { published: false, ..library("a", &[]) }]), Vec::<String>::new());
         let whole = Crate { folder: a2c_testbed::workspace_root(), ..library("a", &["one"]) };
-        assert_eq!(missing(std::slice::from_ref(&whole), &[]), Vec::<String>::new());
-        assert_eq!(missing(&[whole], &["a"]).len(), 1);
+        assert_eq!(missing(&[whole]), Vec::<String>::new());
     }
 
     #[test]

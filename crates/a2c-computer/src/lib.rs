@@ -1,5 +1,7 @@
 //! The A2C-SMCP Computer role: run MCP servers and answer for them.
 //!
+//! It must not depend on the hub or the Agent, and must not know command lines or terminals.
+//!
 //! ```no_run
 //! use a2c_computer::config::ComputerConfig;
 //! use a2c_computer::{Computer, ComputerOptions, LinkOptions, Seat};
@@ -23,9 +25,11 @@
 //! as the acknowledgement. How a change flows: a server's task marks the change; `core` puts the list of all tools together
 //! again; `announcer` tells the office. After a lost connection the Computer connects and takes its seat again by itself.
 //!
-//! While it runs, its owner operates it through a [`ComputerHandle`].
-//!
-//! For contributors: this crate must not depend on the hub or the Agent. No request waits on a server it did not name.
+//! While it runs, its owner operates it through a [`ComputerHandle`]. No request waits on a server that it did not name.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod announcer;
 mod catalogue;
