@@ -1,5 +1,7 @@
 //! The A2C-SMCP Agent role: call tools, read context and follow an office.
 //!
+//! It must not know MCP, processes or configuration files: an Agent learns from its Computer what a tool is.
+//!
 //! [`Agent`] asks; [`Agent::subscribe`] listens; [`Agent::follow`] does both, so that what is known stays current.
 //!
 //! ```no_run
@@ -96,8 +98,6 @@
 //!
 //! An Agent that traces says with [`Agent::traced`] which span its requests belong to; the hub, the Computer and its MCP
 //! servers continue the trace from there.
-//!
-//! For contributors: this crate must not depend on MCP. What a tool is, an Agent learns from its Computer.
 
 mod agent;
 mod cancel;

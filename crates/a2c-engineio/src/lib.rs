@@ -1,12 +1,12 @@
 //! An Engine.IO 4 server with few system calls and little memory per connection.
 //!
+//! It must not know Socket.IO or any protocol above. It speaks neither Engine.IO 3 nor JSONP, and it does not listen: an
+//! HTTP server passes it requests, whose connections should be [`Stream`]s.
+//!
 //! A session begins as HTTP long-polling or as a websocket, may move from polling to the websocket, is kept alive by
 //! pings, and carries text and binary messages both ways. How a message flows: the task of a connection reads all
 //! available bytes, passes each message to the [`Handler`], which queues messages to other [`Socket`]s, and then writes
 //! those queues itself (see `batch`). An idle websocket has one task, one timer and no buffer.
-//!
-//! This crate knows nothing of Socket.IO or of any protocol above. It speaks neither Engine.IO 3 nor JSONP, and it does
-//! not listen: an HTTP server passes it requests, whose connections should be [`Stream`]s.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,5 +1,8 @@
 //! The A2C-SMCP Server role: offices, routing and broadcast.
 //!
+//! The hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it on. It must not
+//! depend on the Agent, the Computer or anything of MCP.
+//!
 //! ```no_run
 //! use std::sync::Arc;
 //!
@@ -20,9 +23,6 @@
 //! How a packet flows: `http` checks the origin and the version of a handshake, `wire` speaks Socket.IO on each
 //! connection, the `switchboard` decides with the pure indexes `office` (seats) and `route::calls` (calls in flight), and
 //! the outbox of each member queues what the member has to receive.
-//!
-//! The hub holds no tool, no credential of a Computer, and no payload longer than it takes to pass it on. It must not
-//! depend on the Agent, the Computer or anything of MCP.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

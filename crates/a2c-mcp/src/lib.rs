@@ -1,11 +1,11 @@
 //! The client side of MCP as a Computer uses it: sessions over standard streams, streamable HTTP and legacy SSE.
 //!
-//! A transport ([`stdio::start`], [`streamable::open`], [`sse::open`]) carries a [`Session`], whose [`Connection`] takes requests: tool calls,
-//! pages of resources, contents of one. [`oauth`] signs in to streamable servers. Every failure is a type: [`SessionError`]
-//! for a session, [`CallFailure`] for a request.
+//! It knows one server at a time. It must not know offices, rules about tools, the catalogue of a Computer or how servers
+//! are supervised.
 //!
-//! For contributors: this crate knows one server at a time. It must not know offices, rules about tools, the catalogue of
-//! a Computer or how servers are supervised.
+//! A transport ([`stdio::start`], [`streamable::open`], [`sse::open`]) carries a [`Session`], whose [`Connection`] takes
+//! requests: tool calls, pages of resources, contents of one. [`oauth`] signs in to streamable servers. Every failure is a
+//! type: [`SessionError`] for a session, [`CallFailure`] for a request.
 
 mod call;
 mod detail;

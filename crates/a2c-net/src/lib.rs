@@ -1,10 +1,10 @@
 //! Outgoing connections: which addresses they may reach, the TLS of a client, and the HTTP client.
 //!
+//! It must not know MCP, Socket.IO, documents or configuration, and accepts no connections.
+//!
 //! [`AddressKind`] says what an address is, [`AddressPolicy`] which kinds a caller allows. [`PolicyClient`] is an HTTP
 //! client for URLs that others chose: it judges the URL, every redirect and every address behind a name. [`tls`] and
 //! [`http_client`] are the set-up that all clients have in common.
-//!
-//! This crate knows nothing of MCP, Socket.IO, documents or configuration, and accepts no connections.
 
 mod address;
 mod client;

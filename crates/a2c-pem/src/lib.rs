@@ -1,7 +1,9 @@
 //! Certificates and private keys from PEM files, for both ends of a TLS connection.
 //!
+//! It must not know connections, configuration, or which authorities are trusted.
+//!
 //! The functions check what they read: each certificate can be parsed, and a key fits its certificate. Errors name the
-//! file and the problem, and never quote the content. This crate knows nothing of connections.
+//! file and the problem, and never quote the content.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,5 +1,8 @@
 //! Child processes: start them, talk to them in lines and frames, and leave none of them behind.
 //!
+//! It must not know MCP or any other protocol that a process speaks, nor configuration types. The caller says through a
+//! trait ([`Redact`]) what is a secret. It depends on no other crate of this workspace.
+//!
 //! ```text
 //! Launch ──► Processes::spawn ──► Process ── stdout ──► LineReader
 //!                                    │  └─── stderr ──► StderrTail ──► StderrSink
@@ -10,9 +13,6 @@
 //! are found (`reaper`), and are known to a guardian that outlives this program ([`guard`], [`GuardianProgram`]).
 //!
 //! Workers have limits of memory, CPU time and wall clock ([`WorkerLimits`]).
-//!
-//! This crate knows no protocol that a process speaks and no configuration; what is a secret is told to it by a trait
-//! ([`Redact`]). It depends on no other crate of this workspace.
 
 mod frame;
 mod guardian;

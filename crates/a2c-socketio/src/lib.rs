@@ -31,7 +31,7 @@
 //! * [`Client::connect`] dials once: the engine handshake (`engine`), then the namespace
 //!   handshake (`dial`). A failure is returned, never retried.
 //! * One background task (`supervisor`) then owns the link. It runs a session (`session`): a
-//!   reader that turns frames into packets (`assembly`), and a writer that drains the bounded
+//!   reader that turns frames into packets (`packet_assembler`), and a writer that drains the bounded
 //!   outgoing queue in batches. When the link ends it dials again as the [`Reconnect`] policy says,
 //!   for as long as [`Options::retry_when`] wants it.
 //! * An arriving acknowledgement goes straight to the [`Client::call`] that waits for it; events

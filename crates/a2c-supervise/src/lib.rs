@@ -1,5 +1,7 @@
 //! Keeps one worker running, and turns bursts of changes into few actions.
 //!
+//! It must not know what a worker does: no processes, no MCP, no configuration files, no network.
+//!
 //! A [`Worker`] is anything that runs until it ends: a child process, a connection, a session. A [`Supervisor`] starts it,
 //! starts it again after a failure as its [`RestartPolicy`] says, and tells how it is:
 //!
@@ -11,8 +13,6 @@
 //!
 //! Inside a run, [`heartbeat`] finds out whether a worker still answers and [`IdleTimer`] whether it is still used. Outside
 //! of it, a [`Coalescer`] paces what a burst of changes causes.
-//!
-//! For contributors: this crate must not know what a worker does. No processes, no MCP, no configuration files, no network.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,4 +1,7 @@
 //! The `a2c` program: every role of A2C-SMCP in one binary.
+//!
+//! It must not know how a role works: it reads command lines, environment and files, runs a role from its crate, and tells
+//! what happened.
 
 mod agent;
 mod audit;
