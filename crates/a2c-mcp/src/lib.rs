@@ -7,6 +7,10 @@
 //! requests: tool calls, pages of resources, contents of one. [`oauth`] signs in to streamable servers. Every failure is a
 //! type: [`SessionError`] for a session, [`CallFailure`] for a request.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod call;
 mod detail;
 pub mod http;

@@ -6,6 +6,10 @@
 //! client for URLs that others chose: it judges the URL, every redirect and every address behind a name. [`tls`] and
 //! [`http_client`] are the set-up that all clients have in common.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod address;
 mod client;
 mod judge;

@@ -5,6 +5,10 @@
 //! A [`Secret`] is a text, a [`SecretJson`] any JSON value. A [`Redactor`] replaces known secrets by [`REDACTED`] in
 //! log lines, error messages and results, in every spelling that software on the way may give them.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod json;
 mod redactor;
 mod secret;
