@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::close::{self, CloseRequester};
 use crate::conn::Conn;
+use crate::connection_task::{ConnectionTask, CurrentLink};
 use crate::dial::Dialer;
 use crate::error::{CallError, EmitError, SocketConnectError};
 use crate::inbox::{self, Inbox};
 use crate::options::Options;
 use crate::payload::Payload;
-use crate::supervisor::{CurrentLink, Supervisor};
 
 /// A connection to one namespace of one server; cheap to clone.
 ///
@@ -20,20 +21,11 @@ use crate::supervisor::{CurrentLink, Supervisor};
 /// dropped it closes as [`Client::close`] does, in the background.
 #[derive(Clone)]
 pub struct Client {
-    handle: Arc<Handle>,
-}
-
-/// What clients and the inbox share; dropping the last of them closes the connection.
-pub(crate) struct Handle {
     current: Arc<CurrentLink>,
-    close: watch::Sender<bool>,
+    /// Shared with the inbox: dropping the last of them closes the connection.
+    close: Arc<CloseRequester>,
+    /// Fails when the background task has ended.
     done: watch::Receiver<()>,
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.close.send_replace(true);
-    }
 }
 
 impl Client {
@@ -44,16 +36,14 @@ impl Client {
         let dialer = Dialer::new(options)?;
         let established = dialer.dial().await?;
 
-        let (delivery, inbox) = inbox::channel(dialer.options.inbox_capacity);
-        let (close, close_requested) = watch::channel(false);
+        let (close, close_request) = close::channel();
+        let (delivery, inbox) = inbox::channel(dialer.options.inbox_capacity, close.clone());
         let (done_sender, done) = watch::channel(());
         let current = Arc::new(CurrentLink::default());
-        let supervisor =
-            Supervisor { dialer, current: current.clone(), delivery, close: close_requested, done: done_sender };
-        let handle = Arc::new(Handle { current, close, done });
-        supervisor.start(established);
-        let client = Client { handle: handle.clone() };
-        Ok((client, inbox(handle)))
+        let task =
+            ConnectionTask { dialer, current: current.clone(), delivery, close: close_request, done: done_sender };
+        task.start(established);
+        Ok((Client { current, close, done }, inbox))
     }
 
     /// Sends an event. `Ok` means that it is queued in order, not that it has arrived; waits
@@ -83,14 +73,14 @@ impl Client {
     /// Closes the connection: what is queued is sent, the server is told, the background task
     /// ends. Returns when that has happened, at the latest after the close timeout.
     pub async fn close(&self) {
-        self.handle.close.send_replace(true);
+        self.close.close();
         self.closed().await;
     }
 
     /// Waits until the connection has closed for good, for any reason.
     pub async fn closed(&self) {
         // Nothing is ever sent: the error means that the task is gone.
-        let _ = self.handle.done.clone().changed().await;
+        let _ = self.done.clone().changed().await;
     }
 
     /// The id the server gave to the present link.
@@ -104,7 +94,7 @@ impl Client {
     }
 
     fn conn(&self) -> Option<Arc<Conn>> {
-        self.handle.current.get()
+        self.current.get()
     }
 }
 

@@ -12,8 +12,6 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
-use crate::network_failure::{self, CertificateProblem};
-
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// An HTTP answer that was not the one the handshake or a polling request needs.
@@ -106,6 +104,34 @@ pub enum InvalidOptions {
     Header,
 }
 
+/// Why a server's certificate is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CertificateProblem {
+    /// No trusted CA signed it.
+    UnknownIssuer,
+    /// It has expired.
+    Expired,
+    /// It is not valid yet, or a clock is wrong.
+    NotYetValid,
+    /// It is not for the name in the URL.
+    WrongName,
+    /// Another problem, as the TLS library describes it.
+    Other(String),
+}
+
+impl fmt::Display for CertificateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownIssuer => "it was signed by an unknown CA",
+            Self::Expired => "it has expired",
+            Self::NotYetValid => "it is not valid yet (or the clock of this machine is wrong)",
+            Self::WrongName => "it was made for other names than the one in the URL",
+            Self::Other(why) => why,
+        })
+    }
+}
+
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -181,16 +207,6 @@ impl SocketConnectError {
             | SocketConnectError::Transport(_)
             | SocketConnectError::Timeout(_)
             | SocketConnectError::Lost(_) => false,
-        }
-    }
-}
-
-impl From<DisconnectReason> for SocketConnectError {
-    fn from(reason: DisconnectReason) -> Self {
-        match reason {
-            DisconnectReason::Http(refusal) => SocketConnectError::Http(refusal),
-            DisconnectReason::Transport(source) => network_failure::classify(source),
-            other => SocketConnectError::Lost(other),
         }
     }
 }

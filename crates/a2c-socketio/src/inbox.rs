@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
 
-use crate::client::Handle;
+use crate::close::CloseRequester;
 use crate::conn::AckReply;
 use crate::error::{DisconnectReason, SocketConnectError};
 use crate::payload::Payload;
@@ -80,7 +80,7 @@ pub struct Event {
 pub struct Inbox {
     receiver: mpsc::UnboundedReceiver<Incoming>,
     waiting: Arc<AtomicUsize>,
-    _handle: Arc<Handle>,
+    _close: Arc<CloseRequester>,
 }
 
 impl Inbox {
@@ -121,12 +121,12 @@ pub(crate) struct InboxSender {
     capacity: usize,
 }
 
-pub(crate) fn channel(capacity: usize) -> (InboxSender, impl FnOnce(Arc<Handle>) -> Inbox) {
+/// The two ends of an inbox; `close` is what keeps the connection open while the inbox exists.
+pub(crate) fn channel(capacity: usize, close: Arc<CloseRequester>) -> (InboxSender, Inbox) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
     let delivery = InboxSender { sender, waiting: waiting.clone(), capacity };
-    let inbox = move |handle| Inbox { receiver, waiting, _handle: handle };
-    (delivery, inbox)
+    (delivery, Inbox { receiver, waiting, _close: close })
 }
 
 impl InboxSender {

@@ -30,7 +30,7 @@
 //!
 //! * [`Client::connect`] dials once: the engine handshake (`engine`), then the namespace
 //!   handshake (`dial`). A failure is returned, never retried.
-//! * One background task (`supervisor`) then owns the link. It runs a session (`session`): a
+//! * One background task (`connection_task`) then owns the link. It runs a session (`session`): a
 //!   reader that turns frames into packets (`packet_assembler`), and a writer that drains the bounded
 //!   outgoing queue in batches. When the link ends it dials again as the [`Reconnect`] policy says,
 //!   for as long as [`Options::retry_when`] wants it.
@@ -44,7 +44,9 @@
 struct Readme;
 
 mod client;
+mod close;
 mod conn;
+mod connection_task;
 mod dial;
 mod engine;
 mod error;
@@ -57,17 +59,15 @@ mod payload;
 mod reconnect;
 mod retry;
 mod session;
-mod supervisor;
 mod tls;
 
 pub use client::Client;
 pub use conn::AckReply;
 pub use error::{
-    CallError, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, InvalidOptions, PayloadError,
-    SocketConnectError,
+    CallError, CertificateProblem, ConnectRefusal, DisconnectReason, EmitError, HttpRefusal, InvalidOptions,
+    PayloadError, SocketConnectError,
 };
 pub use inbox::{Closed, Event, Inbox, Incoming};
-pub use network_failure::CertificateProblem;
 pub use options::{Options, Transport};
 pub use payload::{Payload, Placeholder};
 pub use reconnect::Reconnect;

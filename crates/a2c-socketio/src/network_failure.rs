@@ -1,40 +1,11 @@
 //! Classifies failures of the network during a handshake: failures of TLS have their own remedies.
 
 use std::error::Error;
-use std::fmt;
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
-use crate::error::{BoxError, SocketConnectError};
-
-/// Why a server's certificate is not trusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CertificateProblem {
-    /// No trusted CA signed it.
-    UnknownIssuer,
-    /// It has expired.
-    Expired,
-    /// It is not valid yet, or a clock is wrong.
-    NotYetValid,
-    /// It is not for the name in the URL.
-    WrongName,
-    /// Another problem, as the TLS library describes it.
-    Other(String),
-}
-
-impl fmt::Display for CertificateProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnknownIssuer => "it was signed by an unknown CA",
-            Self::Expired => "it has expired",
-            Self::NotYetValid => "it is not valid yet (or the clock of this machine is wrong)",
-            Self::WrongName => "it was made for other names than the one in the URL",
-            Self::Other(why) => why,
-        })
-    }
-}
+use crate::error::{BoxError, CertificateProblem, DisconnectReason, SocketConnectError};
 
 impl From<&CertificateError> for CertificateProblem {
     fn from(error: &CertificateError) -> Self {
@@ -49,8 +20,19 @@ impl From<&CertificateError> for CertificateProblem {
     }
 }
 
+/// A link that ended during its handshake: the attempt to connect failed.
+impl From<DisconnectReason> for SocketConnectError {
+    fn from(reason: DisconnectReason) -> Self {
+        match reason {
+            DisconnectReason::Http(refusal) => SocketConnectError::Http(refusal),
+            DisconnectReason::Transport(source) => classify(source),
+            other => SocketConnectError::Lost(other),
+        }
+    }
+}
+
 /// Classifies an error of the network during a handshake.
-pub(crate) fn classify(source: BoxError) -> SocketConnectError {
+fn classify(source: BoxError) -> SocketConnectError {
     let root: &(dyn Error + 'static) = &*source;
     match tls_error(root) {
         Some(rustls::Error::InvalidCertificate(error)) => {

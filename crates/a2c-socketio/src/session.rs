@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::trace;
 
+use crate::close::CloseRequest;
 use crate::conn::{AckReply, Conn};
 use crate::dial::{Established, unexpected};
 use crate::engine::{CloseProgress, EngineFrame, EngineLink, EnginePacket, LinkReader, LinkWriter};
@@ -50,7 +51,7 @@ impl LinkSession {
     pub(crate) async fn run(
         self,
         delivery: &InboxSender,
-        close: &watch::Receiver<bool>,
+        close: &CloseRequest,
         close_timeout: Duration,
     ) -> (DisconnectReason, mpsc::Receiver<OutgoingPacket>) {
         let LinkSession { conn, mut queue, link, assembler, early } = self;
@@ -60,18 +61,14 @@ impl LinkSession {
         let disconnect = OutgoingPacket::disconnect(&conn.namespace);
         let write = write(link.writer, &mut queue, pong_queue, close.clone(), disconnect);
         let overdue = async {
-            requested(&mut close.clone()).await;
+            close.clone().made().await;
             sleep(close_timeout).await;
         };
         let reason = tokio::select! {
             reason = end_of(read, write) => reason,
             () = overdue => DisconnectReason::ClosedByUs,
         };
-        let reason = match *close.borrow() {
-            true => DisconnectReason::ClosedByUs,
-            false => reason,
-        };
-        (reason, queue)
+        (if close.is_made() { DisconnectReason::ClosedByUs } else { reason }, queue)
     }
 }
 
@@ -180,7 +177,7 @@ async fn write(
     mut writer: LinkWriter,
     queue: &mut mpsc::Receiver<OutgoingPacket>,
     mut pongs: mpsc::Receiver<EngineFrame>,
-    mut close: watch::Receiver<bool>,
+    mut close: CloseRequest,
     disconnect: OutgoingPacket,
 ) -> Result<CloseProgress, DisconnectReason> {
     let mut batch = Vec::with_capacity(BATCH);
@@ -191,7 +188,7 @@ async fn write(
                 writer.feed(pong).await?;
                 writer.flush().await?;
             }
-            () = requested(&mut close) => break,
+            () = close.made() => break,
             taken = queue.recv_many(&mut batch, BATCH) => {
                 if taken == 0 {
                     break;
@@ -207,6 +204,7 @@ async fn write(
     writer.feed(EngineFrame::Text(disconnect.text.into())).await?;
     writer.close().await
 }
+
 async fn send(writer: &mut LinkWriter, batch: &mut Vec<OutgoingPacket>) -> Result<(), DisconnectReason> {
     for packet in batch.drain(..) {
         writer.feed(EngineFrame::Text(packet.text.into())).await?;
@@ -215,10 +213,4 @@ async fn send(writer: &mut LinkWriter, batch: &mut Vec<OutgoingPacket>) -> Resul
         }
     }
     writer.flush().await
-}
-
-/// Waits until this side asks to close.
-pub(crate) async fn requested(close: &mut watch::Receiver<bool>) {
-    // The sender lives in the last handle, which asks to close before it goes.
-    let _ = close.wait_for(|close| *close).await;
 }

@@ -6,13 +6,14 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tracing::debug;
 
+use crate::close::CloseRequest;
 use crate::conn::Conn;
 use crate::dial::{Dialer, Established};
 use crate::error::DisconnectReason;
 use crate::inbox::{Closed, InboxSender, Incoming};
 use crate::reconnect::ReconnectBackoff;
 use crate::retry::FailedAttempt;
-use crate::session::{LinkSession, requested};
+use crate::session::LinkSession;
 
 /// The link that can be used now, if there is one.
 #[derive(Default)]
@@ -28,17 +29,17 @@ impl CurrentLink {
     }
 }
 
-pub(crate) struct Supervisor {
+/// What the task of a connection works with.
+pub(crate) struct ConnectionTask {
     pub(crate) dialer: Dialer,
     pub(crate) current: Arc<CurrentLink>,
     pub(crate) delivery: InboxSender,
-    /// Becomes true when this side closes the connection.
-    pub(crate) close: watch::Receiver<bool>,
+    pub(crate) close: CloseRequest,
     /// Dropped with the task, which wakes all that wait for its end.
     pub(crate) done: watch::Sender<()>,
 }
 
-impl Supervisor {
+impl ConnectionTask {
     /// Starts the task. The link can be used when this returns.
     pub(crate) fn start(self, first: Established) {
         let session = self.announce(first, false);
@@ -46,13 +47,13 @@ impl Supervisor {
     }
 
     async fn run(mut self, first: LinkSession) {
-        let closed = self.supervise(first).await;
+        let closed = self.keep_connected(first).await;
         debug!(%closed, "closed");
         self.delivery.state(Incoming::Closed(closed));
         drop(self.done);
     }
 
-    async fn supervise(&mut self, first: LinkSession) -> Closed {
+    async fn keep_connected(&mut self, first: LinkSession) -> Closed {
         let mut backoff = self.dialer.options.reconnect.map(ReconnectBackoff::new);
         let mut session = first;
         loop {
@@ -107,7 +108,7 @@ impl Supervisor {
             };
             let outcome = tokio::select! {
                 outcome = attempt => outcome,
-                () = requested(&mut self.close) => return Err(Closed::Requested),
+                () = self.close.made() => return Err(Closed::Requested),
             };
             match outcome {
                 Ok(established) => return Ok(established),
