@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cancel::CancelOnDrop;
-use crate::dpe::Web;
 use crate::events::{AgentEvent, AgentEvents, Publisher};
+use crate::fetch::Web;
 use crate::traced::Traced;
 
 /// How much longer than the hub an Agent waits, so that the hub's own "timed out" still arrives.

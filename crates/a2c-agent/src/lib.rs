@@ -106,6 +106,7 @@ mod context;
 mod documents;
 pub mod dpe;
 mod events;
+mod fetch;
 mod follow;
 mod paging;
 mod traced;
@@ -129,8 +130,9 @@ pub use agent::Agent;
 pub use async_trait::async_trait;
 pub use context::{DesktopQuery, FinderQuery};
 pub use documents::{DocumentError, PageContent, RenderedPage};
-pub use dpe::{DpeError, FetchError, FetchFailure, FetchOptions, FetchedDpe, Files};
+pub use dpe::{DpeError, FetchError, FetchedDpe};
 pub use events::{AgentEvent, AgentEvents};
+pub use fetch::{FetchFailure, FetchOptions, Files};
 pub use follow::{FollowOptions, Follower, Following, Part, Parts};
 pub use paging::PagingError;
 

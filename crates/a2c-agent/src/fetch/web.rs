@@ -12,7 +12,7 @@ use bytes::BytesMut;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
-use super::fetch::{FetchFailure, Found};
+use super::{FetchFailure, FetchedBody};
 
 /// How often a server may redirect.
 const MAX_REDIRECTS: usize = 5;
@@ -27,7 +27,7 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    pub(super) async fn get(&self, url: &Url, max_bytes: u64) -> Result<Found, FetchFailure> {
+    pub(super) async fn get(&self, url: &Url, max_bytes: u64) -> Result<FetchedBody, FetchFailure> {
         let request = self.client()?.get(url.clone()).map_err(FetchFailure::UrlRefused)?;
         let mut response = request.send().await.map_err(failure)?;
         if !response.status().is_success() {
@@ -45,7 +45,7 @@ impl Web {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Found { body: body.freeze(), mime_type })
+        Ok(FetchedBody { body: body.freeze(), mime_type })
     }
 
     fn client(&self) -> Result<&PolicyClient, FetchFailure> {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 
-use super::fetch::{FetchFailure, Files, Found};
+use super::{FetchFailure, FetchedBody, Files};
 
 /// Reads a `file://` URI, as far as it is allowed.
-pub(super) async fn read(url: &Url, allowed: &Files, max_bytes: u64) -> Result<Found, FetchFailure> {
+pub(super) async fn read(url: &Url, allowed: &Files, max_bytes: u64) -> Result<FetchedBody, FetchFailure> {
     let path = path(url)?;
     let allowed = allowed.clone();
     let reading = tokio::task::spawn_blocking(move || read_now(&path, &allowed, max_bytes)).await;
@@ -27,7 +27,7 @@ fn path(url: &Url) -> Result<PathBuf, FetchFailure> {
     url.to_file_path().map_err(|()| unusable("its path is no path of this system"))
 }
 
-fn read_now(path: &Path, allowed: &Files, max_bytes: u64) -> Result<Found, FetchFailure> {
+fn read_now(path: &Path, allowed: &Files, max_bytes: u64) -> Result<FetchedBody, FetchFailure> {
     // Links are followed before the place is judged, and what is opened is what was judged.
     let path = path.canonicalize().map_err(FetchFailure::File)?;
     let is_allowed = match allowed {
@@ -55,7 +55,7 @@ fn read_now(path: &Path, allowed: &Files, max_bytes: u64) -> Result<Found, Fetch
     if body.len() as u64 > max_bytes {
         return Err(too_large);
     }
-    Ok(Found { body: body.into(), mime_type: None })
+    Ok(FetchedBody { body: body.into(), mime_type: None })
 }
 
 /// Opens without waiting for the other end of a pipe, and without following a link that has just been put there.

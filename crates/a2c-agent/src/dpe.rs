@@ -1,7 +1,7 @@
 //! Whole documents: where a Computer makes one available, and what is there.
 //!
-//! [`Agent::resolve_dpe`] asks a Computer for a URI; [`Agent::fetch_dpe`] also gets what is behind it. `fetch` decides by
-//! scheme and asks again where the URI has expired, `file` reads from this machine, `web` from elsewhere.
+//! [`Agent::resolve_dpe`] asks a Computer for a URI; [`Agent::fetch_dpe`] also gets what is behind it, and asks again where
+//! the URI has expired.
 //!
 //! # Who is trusted with what
 //!
@@ -18,23 +18,21 @@
 //!   from a process that cannot, or switch it off with [`FetchOptions::http`].
 //! - Whatever comes is limited in size and time, and is not interpreted before [`FetchedDpe::document`] is called.
 
-mod fetch;
-mod file;
-mod web;
-
 use std::time::Duration;
 
 use a2c_link::RequestError;
 use a2c_protocol::context::{A2cResource, GetDpeReq, GetDpeRet};
+use a2c_protocol::document::{Document, ShapeError};
 use a2c_protocol::event;
 use a2c_protocol::seconds::Seconds;
 use a2c_protocol::uri::{DpeDocumentUri, DpeDocumentUriError};
-
-pub use fetch::{FetchError, FetchFailure, FetchOptions, FetchedDpe, Files};
-pub(crate) use web::Web;
+use bytes::Bytes;
+use jiff::Timestamp;
 
 use crate::Agent;
 use crate::agent::{PATIENCE, new_id, same_request};
+use crate::fetch::{self, FetchedBody};
+pub use crate::fetch::{FetchFailure, FetchOptions, Files};
 
 /// Why a Computer did not say where a document is.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -46,6 +44,42 @@ pub enum DpeError {
     /// The Computer did not say it: 4011 where it has no resolver, 4013 with a `category` where it failed.
     #[error(transparent)]
     Request(#[from] RequestError),
+}
+
+/// A document that was fetched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FetchedDpe {
+    /// Where it was, as the Computer said.
+    pub resource: A2cResource,
+    /// What is there.
+    pub body: Bytes,
+    /// Its MIME type: what the Computer said, else what the server of the URL said.
+    pub mime_type: Option<String>,
+}
+
+impl FetchedDpe {
+    /// The body as the JSON of a whole document.
+    pub fn document(&self) -> Result<Document, ShapeError> {
+        Document::parse(&self.body)
+    }
+}
+
+/// Why a document was not fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// The Computer did not say where it is.
+    #[error(transparent)]
+    Resolve(#[from] DpeError),
+    /// The Computer said where it is, and it could not be had there.
+    #[error("the document cannot be fetched: {failure}")]
+    Fetch {
+        /// What the Computer said. Its URI may be a key to the document: do not log it.
+        resource: Box<A2cResource>,
+        /// What happened.
+        #[source]
+        failure: FetchFailure,
+    },
 }
 
 impl Agent {
@@ -94,6 +128,58 @@ impl Agent {
     /// # }
     /// ```
     pub async fn fetch_dpe(&self, computer: &str, uri: &str, options: &FetchOptions) -> Result<FetchedDpe, FetchError> {
-        fetch::fetch(self, computer, uri, options).await
+        let resource = self.resolve_dpe(computer, uri, options.resolve_timeout).await?;
+        if !has_expired(&resource) {
+            match fetch::fetch(self.web(), &resource, options).await {
+                Err(failure) if failure.may_be_expired() => {
+                    tracing::debug!(%failure, "the document is no longer where it was said to be; asking again");
+                }
+                outcome => return finish(resource, outcome),
+            }
+        }
+        // The second answer is tried whatever it says about its end: the clocks of two machines need not agree.
+        let resource = self.resolve_dpe(computer, uri, options.resolve_timeout).await?;
+        let outcome = fetch::fetch(self.web(), &resource, options).await;
+        finish(resource, outcome)
+    }
+}
+
+fn finish(resource: A2cResource, outcome: Result<FetchedBody, FetchFailure>) -> Result<FetchedDpe, FetchError> {
+    match outcome {
+        Ok(FetchedBody { body, mime_type }) => {
+            let mime_type = resource.mime_type.clone().or(mime_type);
+            Ok(FetchedDpe { resource, body, mime_type })
+        }
+        Err(failure) => Err(FetchError::Fetch { resource: Box::new(resource), failure }),
+    }
+}
+
+/// Whether the answer says itself that it is over. A time that cannot be read says nothing.
+fn has_expired(resource: &A2cResource) -> bool {
+    let end = resource.meta.as_ref().and_then(|meta| meta.get("expires_at")?.as_str()?.parse::<Timestamp>().ok());
+    end.is_some_and(|end| end <= Timestamp::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_time_that_has_passed_is_expired() {
+        let expired = |meta: serde_json::Value| {
+            has_expired(&serde_json::from_value(json!({"uri": "file:///x", "_meta": meta})).unwrap())
+        };
+        assert!(expired(json!({"expires_at": "2020-01-01T00:00:00Z"})));
+        assert!(expired(json!({"expires_at": "2020-01-01T00:00:00.5+08:00"})));
+        for open in [
+            json!(null),
+            json!({}),
+            json!({"expires_at": "9000-01-01T00:00:00Z"}),
+            json!({"expires_at": "soon"}),
+            json!({"expires_at": 7}),
+        ] {
+            assert!(!expired(open.clone()), "{open}");
+        }
     }
 }
