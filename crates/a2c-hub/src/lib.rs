@@ -22,7 +22,7 @@
 //!
 //! How a packet flows: `http` checks the origin and the version of a handshake, `wire` speaks Socket.IO on each
 //! connection, the `switchboard` decides with the pure indexes `office` (seats) and `route::calls` (calls in flight), and
-//! the outbox of each member queues what the member has to receive.
+//! the mailbox of each member queues what the member has to receive.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -36,6 +36,7 @@ mod http;
 mod limits;
 pub mod metrics;
 mod office;
+mod query;
 mod route;
 mod switchboard;
 mod telemetry;
@@ -64,7 +65,7 @@ pub use tls::{TlsCheck, TlsConfig, TlsError};
 use tokio_util::task::TaskTracker;
 pub use trace::OtlpConfig;
 use trace::Tracer;
-use wire::SocketIoHandler;
+use wire::{HubSwitchboard, SocketIoHandler};
 
 /// How often the hub looks for calls and grants that have expired.
 const TICK: Duration = Duration::from_millis(250);
@@ -126,7 +127,7 @@ impl HubConfig {
 pub struct Hub {
     address: SocketAddr,
     engine: Arc<Engine<SocketIoHandler>>,
-    switchboard: Arc<Switchboard>,
+    switchboard: Arc<HubSwitchboard>,
     telemetry: Arc<Telemetry>,
     tls: Option<ServerTls>,
     stop: CancellationToken,
@@ -307,7 +308,7 @@ fn engine_config(config: &HubConfig) -> a2c_engineio::Config {
     }
 }
 
-async fn tick(switchboard: Arc<Switchboard>, address_limits: Arc<AddressLimits>) {
+async fn tick(switchboard: Arc<HubSwitchboard>, address_limits: Arc<AddressLimits>) {
     let mut interval = tokio::time::interval(TICK);
     loop {
         interval.tick().await;

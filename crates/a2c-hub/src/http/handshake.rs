@@ -10,10 +10,12 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
-use super::{json, origin, query_value};
+use super::{json, origin};
 use crate::limits::address_limits::{AddressLimits, SlotKind};
 use crate::metrics::{LimitKind, RefusalReason};
-use crate::switchboard::{SHUTTING_DOWN, Switchboard};
+use crate::query::query_value;
+use crate::switchboard::SHUTTING_DOWN;
+use crate::wire::HubSwitchboard;
 use crate::wire::connection::RemotePeer;
 
 /// Decides which requests reach the engine.
@@ -21,7 +23,7 @@ pub(crate) struct HandshakePolicy {
     pub(crate) on_loopback: bool,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) address_limits: Arc<AddressLimits>,
-    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) switchboard: Arc<HubSwitchboard>,
 }
 
 impl HandshakePolicy {

@@ -13,13 +13,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get};
 
 use super::handshake::HandshakePolicy;
-use super::{json, query_value};
+use super::json;
 use crate::audit::Decision;
 use crate::auth::{ApiKey, Authenticate as _, Claim};
 use crate::metrics::{self, LimitKind};
-use crate::switchboard::Switchboard;
-use crate::wire::SocketIoHandler;
+use crate::query::query_value;
 use crate::wire::connection::RemotePeer;
+use crate::wire::{HubSwitchboard, SocketIoHandler};
 
 /// Headers that a proxy adds. A client behind a proxy is not on this machine, although its connection comes from here.
 const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
@@ -28,7 +28,7 @@ const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host"
 #[derive(Clone)]
 pub(crate) struct OperatorState {
     pub(crate) engine: Arc<Engine<SocketIoHandler>>,
-    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) switchboard: Arc<HubSwitchboard>,
     pub(crate) handshake: Arc<HandshakePolicy>,
     /// The keys of operators. Without keys, every program on this machine is an operator, as long as the hub serves only
     /// this machine.

@@ -7,14 +7,13 @@ use serde_json::value::RawValue;
 
 use super::reply::event_packet;
 use super::routing::rest_of;
-use super::{Sender, Switchboard, bad_request};
+use super::{Mailbox, ReceivedPacket, Sender, Switchboard, bad_request};
 use crate::route::envelope::{Announcement, stamp};
-use crate::wire::ReceivedPacket;
 
-impl Switchboard {
+impl<M: Mailbox> Switchboard<M> {
     pub(super) fn update(
         &self,
-        sender: &Sender<'_>,
+        sender: &Sender<M>,
         what: &str,
         payload: &RawValue,
         packet: ReceivedPacket<'_>,
@@ -37,7 +36,7 @@ impl Switchboard {
         Ok(())
     }
 
-    pub(super) fn cancel(&self, sender: &Sender<'_>, payload: &RawValue) -> Result<(), ErrorBody> {
+    pub(super) fn cancel(&self, sender: &Sender<M>, payload: &RawValue) -> Result<(), ErrorBody> {
         let _: ToolCallCancel = request::decode(payload.get())?;
         let announcement = Announcement::parse(payload).map_err(|error| bad_request(&error))?;
         let state = self.state();

@@ -9,6 +9,8 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `mailbox` | what the switchboard needs of the connection of a member |
+//! | `packet` | a packet that a member sent |
 //! | `seats` | joining, leaving, the list of members |
 //! | `announce` | announcements of a member to its office |
 //! | `routing` | requests to Computers and their answers |
@@ -16,6 +18,8 @@
 //! | `views` | the views for operators |
 
 mod announce;
+mod mailbox;
+mod packet;
 mod reply;
 mod routing;
 mod seats;
@@ -39,8 +43,8 @@ use crate::office::ConnId;
 use crate::route::calls::CallId;
 use crate::route::envelope::{Envelope, EventBody, MalformedEvent};
 use crate::telemetry::Telemetry;
-use crate::wire::outbox::Outbox;
-use crate::wire::{EngineSocket, ReceivedPacket};
+pub(crate) use mailbox::Mailbox;
+pub(crate) use packet::ReceivedPacket;
 use reply::AckSender;
 pub(crate) use reply::to_json;
 pub(crate) use shutdown::SHUTTING_DOWN;
@@ -48,8 +52,8 @@ pub(crate) use state::Member;
 use state::SwitchboardState;
 
 /// The state of the hub behind its lock, and the limits that apply to it.
-pub(crate) struct Switchboard {
-    state: Mutex<SwitchboardState>,
+pub(crate) struct Switchboard<M> {
+    state: Mutex<SwitchboardState<M>>,
     next: AtomicU64,
     limits: HubLimits,
     call_timeout: Duration,
@@ -61,13 +65,12 @@ pub(crate) struct Switchboard {
 }
 
 /// The sender of the packet that is being handled.
-struct Sender<'a> {
+struct Sender<M> {
     conn: ConnId,
-    socket: &'a Arc<EngineSocket>,
-    reply: AckSender,
+    reply: AckSender<M>,
 }
 
-impl Switchboard {
+impl<M: Mailbox> Switchboard<M> {
     pub(crate) fn new(limits: HubLimits, call_timeout: Duration, telemetry: Arc<Telemetry>) -> Self {
         let (state, next) = (Mutex::default(), AtomicU64::new(1));
         Self {
@@ -82,7 +85,7 @@ impl Switchboard {
     }
 
     /// Registers an admitted client.
-    pub(crate) fn admit(&self, member: Member) -> ConnId {
+    pub(crate) fn admit(&self, member: Member<M>) -> ConnId {
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
         self.telemetry.connected(&member.identity);
         let mut state = self.state();
@@ -123,42 +126,38 @@ impl Switchboard {
                     subject = &*member.identity.subject,
                     "the credential has expired: closing the connection"
                 );
-                member.outbox.close();
+                member.mailbox.close();
             }
         }
     }
 
-    /// Logs that a member hit a limit, at most once a minute.
-    pub(crate) fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
-        if !socket.data.should_log(Instant::now()) {
-            return;
-        }
-        let limit = limit.value();
-        tracing::warn!(address = %socket.data.peer.address, limit, "a member hit a limit");
+    /// Records in the audit log that a member hit a limit.
+    pub(crate) fn limit_reached(&self, conn: ConnId, limit: LimitKind) {
         if let Some(member) = self.state().members.get(&conn) {
-            self.telemetry.limit_reached(&member.identity, limit);
+            self.telemetry.limit_reached(&member.identity, limit.value());
         }
     }
 
-    /// Handles an event. A sender that asks for an acknowledgement always gets one.
-    pub(crate) fn event(&self, conn: ConnId, socket: &Arc<EngineSocket>, packet: ReceivedPacket<'_>) {
-        let reply = AckSender { outbox: Outbox::new(socket), id: packet.frame.id };
-        let sender = Sender { conn, socket, reply };
+    /// Handles an event. A sender that asks for an acknowledgement always gets one. Returns the limit on payloads or joins
+    /// that the sender hit, for the caller to log.
+    pub(crate) fn event(&self, conn: ConnId, mailbox: M, packet: ReceivedPacket<'_>) -> Option<LimitKind> {
+        let sender = Sender { conn, reply: AckSender { mailbox, id: packet.frame.id } };
         let event = match self
             .check_size(&packet)
             .and_then(|()| EventBody::parse(packet.frame.body).map_err(|error| bad_request(&error)))
         {
             Ok(event) => event,
             Err(error) => {
-                if error.code == ErrorCode::LimitExceeded {
-                    self.limit_reached(socket, conn, LimitKind::Payload);
-                }
                 self.telemetry.handled(RequestKind::Unknown, RequestOutcome::of(error.code));
-                return sender.reply.json(&error);
+                sender.reply.json(&error);
+                return (error.code == ErrorCode::LimitExceeded).then_some(LimitKind::Payload);
             }
         };
-        let outcome = self.handle(&sender, &event, packet);
-        let inbound = Inbound::of(&event.name);
+        let (inbound, kind) = (Inbound::of(&event.name), RequestKind::of(&event.name));
+        let outcome = self.handle(&sender, inbound, &event, packet);
+        if matches!(inbound, Inbound::JoinOffice | Inbound::LeaveOffice) {
+            return self.acknowledge_seat(&sender, kind, &outcome);
+        }
         if let Err(error) = &outcome {
             tracing::debug!(?conn, code = error.code.number(), why = error.message, "refused");
             sender.reply.json(error);
@@ -174,15 +173,13 @@ impl Switchboard {
                     self.telemetry.call_refused(&member.identity, seat, truncated(name), envelope.as_ref(), &error);
                 }
             }
-            // Joins and leaves are reported by `acknowledge_seat`.
-            (Inbound::JoinOffice | Inbound::LeaveOffice, _) => {}
-            (_, Ok(())) => self.telemetry.handled(RequestKind::of(&event.name), RequestOutcome::Ok),
-            (_, Err(error)) => self.telemetry.handled(RequestKind::of(&event.name), RequestOutcome::of(error.code)),
+            (_, outcome) => self.telemetry.handled(kind, outcome_of(&outcome)),
         }
+        None
     }
 
     /// Refuses a packet without reading it: an event is answered to its sender, an answer to the Agent that waits for it.
-    pub(crate) fn refuse(&self, conn: ConnId, outbox: &Outbox, frame: &Frame<'_>, error: &ErrorBody) {
+    pub(crate) fn refuse(&self, conn: ConnId, mailbox: M, frame: &Frame<'_>, error: &ErrorBody) {
         match (frame.kind, frame.id) {
             (PacketKind::Ack, Some(id)) => {
                 let mut state = self.state();
@@ -192,7 +189,7 @@ impl Switchboard {
             }
             _ => {
                 self.telemetry.handled(RequestKind::Unknown, RequestOutcome::of(error.code));
-                let reply = AckSender { outbox: outbox.clone(), id: frame.id };
+                let reply = AckSender { mailbox, id: frame.id };
                 // Joins and leaves have their own form of acknowledgement, also where the rest of the packet is not read.
                 let name = frame.body.trim_start_matches(['[', ' ']);
                 let is_office = [event::JOIN_OFFICE, event::LEAVE_OFFICE].iter().any(|event| {
@@ -205,26 +202,26 @@ impl Switchboard {
         }
     }
 
-    fn handle(&self, sender: &Sender<'_>, event: &EventBody<'_>, packet: ReceivedPacket<'_>) -> Result<(), ErrorBody> {
+    fn handle(
+        &self,
+        sender: &Sender<M>,
+        inbound: Inbound<'_>,
+        event: &EventBody<'_>,
+        packet: ReceivedPacket<'_>,
+    ) -> Result<(), ErrorBody> {
         let malformed =
             |what: MalformedEvent| ErrorBody::bad_request(format!("{} is malformed: {what}", truncated(&event.name)));
         let payload = || event.payload().map_err(malformed);
-        let kind = RequestKind::of(&event.name);
-        match Inbound::of(&event.name) {
+        match inbound {
             Inbound::Client(name) => self.route(sender, name, payload()?, packet),
             Inbound::Update(what) => self.update(sender, what, payload()?, packet),
             Inbound::ToolCallCancel => self.cancel(sender, payload()?),
             Inbound::ListRoom => self.list_room(sender, payload()?),
             Inbound::JoinOffice => {
-                let outcome = self.check_joins(sender).and_then(|()| payload()).and_then(|p| self.join(sender.conn, p));
-                self.acknowledge_seat(sender, kind, &outcome);
-                Ok(())
+                self.check_joins(sender.conn)?;
+                self.join(sender.conn, payload()?)
             }
-            Inbound::LeaveOffice => {
-                let outcome = payload().and_then(|p| self.leave(sender.conn, p));
-                self.acknowledge_seat(sender, kind, &outcome);
-                Ok(())
-            }
+            Inbound::LeaveOffice => self.leave(sender.conn, payload()?),
             Inbound::Unknown => Err(ErrorBody::bad_request(format!(
                 "unknown event {:?}: expected client:*, server:update_* or one of the server: events",
                 truncated(&event.name)
@@ -232,17 +229,26 @@ impl Switchboard {
         }
     }
 
-    /// Answers a join or a leave, which have their own form of acknowledgement.
-    fn acknowledge_seat(&self, sender: &Sender<'_>, kind: RequestKind, outcome: &Result<(), ErrorBody>) {
-        let counted = outcome.as_ref().map_or_else(|error| RequestOutcome::of(error.code), |()| RequestOutcome::Ok);
-        self.telemetry.handled(kind, counted);
+    /// Answers a join or a leave, which have their own form of acknowledgement. Returns the limit that a join hit.
+    fn acknowledge_seat(
+        &self,
+        sender: &Sender<M>,
+        kind: RequestKind,
+        outcome: &Result<(), ErrorBody>,
+    ) -> Option<LimitKind> {
+        self.telemetry.handled(kind, outcome_of(outcome));
         sender.reply.office(outcome.as_ref().copied());
+        let is_limited = outcome.as_ref().is_err_and(|error| error.code == ErrorCode::LimitExceeded);
+        is_limited.then_some(LimitKind::Joins)
     }
 
-    fn check_joins(&self, sender: &Sender<'_>) -> Result<(), ErrorBody> {
-        sender.socket.data.join(&self.limits).map_err(|wait| {
+    /// Counts an attempt to join.
+    fn check_joins(&self, conn: ConnId) -> Result<(), ErrorBody> {
+        let Some(rate) = self.limits.joins else { return Ok(()) };
+        let mut state = self.state();
+        let Some(member) = state.members.get_mut(&conn) else { return Ok(()) };
+        member.joins.take(rate, Instant::now()).map_err(|wait| {
             self.telemetry.count_limit(LimitKind::Joins);
-            self.limit_reached(sender.socket, sender.conn, LimitKind::Joins);
             let seconds = wait.as_secs_f64().ceil() as u64;
             let message = format!("too many attempts to join: wait {seconds} s");
             ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds)
@@ -265,10 +271,14 @@ impl Switchboard {
         (state.members.len(), state.calls.len())
     }
 
-    fn state(&self) -> MutexGuard<'_, SwitchboardState> {
+    fn state(&self) -> MutexGuard<'_, SwitchboardState<M>> {
         // The indexes are consistent between statements, so a panic of another task leaves them usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn outcome_of(outcome: &Result<(), ErrorBody>) -> RequestOutcome {
+    outcome.as_ref().map_or_else(|error| RequestOutcome::of(error.code), |()| RequestOutcome::Ok)
 }
 
 fn bad_request(error: &MalformedEvent) -> ErrorBody {

@@ -2,23 +2,23 @@
 
 use a2c_engineio::OutgoingMessage;
 use a2c_protocol::{ErrorBody, NAMESPACE};
+use a2c_socketio_frame::{Frame, PacketKind};
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::wire::outbox::Outbox;
-use a2c_socketio_frame::{Frame, PacketKind};
+use super::mailbox::Mailbox;
 
 /// Sends the acknowledgement of an event, where its sender asked for one.
-pub(crate) struct AckSender {
-    pub(crate) outbox: Outbox,
+pub(crate) struct AckSender<M> {
+    pub(crate) mailbox: M,
     pub(crate) id: Option<u64>,
 }
 
-impl AckSender {
+impl<M: Mailbox> AckSender<M> {
     /// Passes the answer of a Computer on. The hub reads on from the Computer when the Agent has taken the answer.
     pub(crate) fn pass(&self, body: Bytes, attachments: Vec<Bytes>) {
         if let Some(packet) = self.packet(body, attachments) {
-            self.outbox.answer(packet);
+            self.mailbox.answer(packet);
         }
     }
 
@@ -40,7 +40,7 @@ impl AckSender {
 
     fn text(&self, body: String) {
         if let Some(packet) = self.packet(body.into(), Vec::new()) {
-            self.outbox.send(packet);
+            self.mailbox.send(packet);
         }
     }
 

@@ -13,22 +13,21 @@ use serde_json::value::RawValue;
 
 use super::reply::{AckSender, event_packet};
 use super::state::refusal_of;
-use super::{Sender, Switchboard, truncated};
+use super::{Mailbox, ReceivedPacket, Sender, Switchboard, truncated};
 use crate::metrics::{LimitKind, RequestOutcome};
 use crate::office::ConnId;
 use crate::route::calls::{AlreadyRunning, CallId, PendingCall};
 use crate::route::envelope::{Envelope, MalformedEvent, stamp};
 use crate::telemetry::{CallEnd, CallRequest};
-use crate::wire::ReceivedPacket;
 
 /// How long the hub waits beyond the time limit of a tool call.
 const GRACE: Duration = Duration::from_secs(5);
 
-impl Switchboard {
+impl<M: Mailbox> Switchboard<M> {
     /// Passes a request on to the Computer that it names. The hub registers the call before it sends the request.
     pub(super) fn route(
         &self,
-        sender: &Sender<'_>,
+        sender: &Sender<M>,
         event: &str,
         payload: &RawValue,
         packet: ReceivedPacket<'_>,
@@ -80,7 +79,7 @@ impl Switchboard {
         if state.offices.computer(conn, &computer_name) != Ok(computer) {
             return Err(gone());
         }
-        let outbox = state.members.get(&computer).ok_or_else(gone)?.outbox.clone();
+        let mailbox = state.members.get(&computer).ok_or_else(gone)?.mailbox.clone();
         let identity = &state.members.get(&conn).ok_or_else(gone)?.identity;
         let telemetry = self.telemetry.begin_call(CallRequest {
             event,
@@ -100,7 +99,7 @@ impl Switchboard {
         };
         let Some(ack) = sender.reply.id else {
             // The Agent asked for no answer, so the call ends when its request is queued.
-            outbox.try_send(packet).map_err(full)?;
+            mailbox.try_send(packet).map_err(full)?;
             self.telemetry.end_call(telemetry, CallEnd::passed_on());
             return Ok(());
         };
@@ -114,7 +113,7 @@ impl Switchboard {
         let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
         let call = PendingCall { agent, ack, computer, req_id, deadline, is_tool_call, telemetry };
         state.calls.start(id, call).map_err(|AlreadyRunning| malformed(MalformedEvent::RequestIdInUse))?;
-        outbox.try_send(packet).map_err(|reason| {
+        mailbox.try_send(packet).map_err(|reason| {
             state.calls.end(id);
             full(reason)
         })
@@ -136,7 +135,7 @@ impl Switchboard {
             // The call may have timed out in between.
             let Some(call) = state.calls.answered(id, conn) else { return true };
             let reply =
-                state.members.get(&call.agent).map(|a| AckSender { outbox: a.outbox.clone(), id: Some(call.ack) });
+                state.members.get(&call.agent).map(|a| AckSender { mailbox: a.mailbox.clone(), id: Some(call.ack) });
             match (&checked, &reply) {
                 (Ok(()), Some(reply)) => reply.pass(packet.from(packet.frame.body), packet.attachments),
                 (Err(error), Some(reply)) => reply.json(error),

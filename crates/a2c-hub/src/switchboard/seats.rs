@@ -8,10 +8,10 @@ use a2c_protocol::{ErrorBody, ErrorCode, Role, event, request};
 use serde_json::value::RawValue;
 
 use super::state::{Member, SwitchboardState};
-use super::{Sender, Switchboard};
+use super::{Mailbox, Sender, Switchboard};
 use crate::office::{ConnId, Joined, MemberSeat};
 
-impl Switchboard {
+impl<M: Mailbox> Switchboard<M> {
     pub(super) fn join(&self, conn: ConnId, payload: &RawValue) -> Result<(), ErrorBody> {
         let JoinOfficeReq { role, name, office_id } = request::decode(payload.get())?;
         let wanted = MemberSeat { office: office_id.into(), role, name: name.into() };
@@ -31,7 +31,7 @@ impl Switchboard {
         outcome
     }
 
-    fn seat(&self, state: &mut SwitchboardState, conn: ConnId, wanted: &MemberSeat) -> Result<(), ErrorBody> {
+    fn seat(&self, state: &mut SwitchboardState<M>, conn: ConnId, wanted: &MemberSeat) -> Result<(), ErrorBody> {
         let MemberSeat { office, role, name } = wanted;
         let Some(member) = state.members.get(&conn) else { return Ok(()) };
         permits(member, wanted).map_err(|refusal| ErrorBody::new(ErrorCode::Forbidden, refusal.to_string()))?;
@@ -74,7 +74,7 @@ impl Switchboard {
         Ok(())
     }
 
-    pub(super) fn list_room(&self, sender: &Sender<'_>, payload: &RawValue) -> Result<(), ErrorBody> {
+    pub(super) fn list_room(&self, sender: &Sender<M>, payload: &RawValue) -> Result<(), ErrorBody> {
         let request: ListRoomReq = request::decode(payload.get())?;
         let state = self.state();
         let seat = state.seat(sender.conn)?;
@@ -119,7 +119,7 @@ enum SeatRefusal {
 }
 
 /// Checks that the claimed role and the grant of a member permit a seat.
-fn permits(member: &Member, wanted: &MemberSeat) -> Result<(), SeatRefusal> {
+fn permits<M>(member: &Member<M>, wanted: &MemberSeat) -> Result<(), SeatRefusal> {
     let MemberSeat { office, role, name } = wanted;
     match (member.role, &member.grant) {
         (Some(own), _) if own != *role => Err(SeatRefusal::OtherRole { own, wanted: *role }),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use a2c_protocol::notification::ToolCallCancel;
 use a2c_protocol::{ErrorBody, ErrorCode, event};
 
-use super::Switchboard;
+use super::{Mailbox, Switchboard};
 use crate::metrics::RequestOutcome;
 use crate::office::ConnId;
 
@@ -16,7 +16,7 @@ pub(crate) const SHUTTING_DOWN: &str = "the hub is going away: connect again in 
 /// departures would cost the square of their number.
 const SMALL_OFFICE: usize = 64;
 
-impl Switchboard {
+impl<M: Mailbox> Switchboard<M> {
     /// Begins the shutdown: from now on the hub refuses new calls.
     pub(crate) fn begin_shutdown(&self) {
         self.is_shutting_down.store(true, Ordering::Relaxed);

@@ -9,37 +9,50 @@ use a2c_protocol::notification::{OfficeChange, ToolCallCancel};
 use a2c_protocol::{ErrorBody, ErrorCode, Role, Version};
 use serde::Serialize;
 
+use super::mailbox::Mailbox;
 use super::reply::{AckSender, event_of};
 use crate::auth::Grant;
+use crate::limits::token_bucket::TokenBucket;
 use crate::metrics::RequestOutcome;
 use crate::office::{ConnId, MemberSeat, Offices, Unreachable};
 use crate::route::calls::{PendingCall, PendingCalls};
 use crate::telemetry::{CallEnd, CallTelemetry, ClientIdentity, Telemetry};
-use crate::wire::outbox::Outbox;
 
 /// An admitted client.
-pub(crate) struct Member {
+pub(crate) struct Member<M> {
     pub(crate) identity: ClientIdentity,
     /// The permissions of its credential.
     pub(crate) grant: Grant,
     /// The role that it claimed at CONNECT; otherwise its first join fixes the role.
     pub(crate) role: Option<Role>,
     pub(crate) version: Option<Version>,
-    pub(crate) outbox: Outbox,
+    pub(crate) mailbox: M,
     pub(crate) since: Instant,
+    /// Its attempts to join an office.
+    pub(crate) joins: TokenBucket,
 }
 
 /// The clients that are connected, the seats they hold and the calls in flight.
-#[derive(Default)]
-pub(crate) struct SwitchboardState {
-    pub(crate) members: HashMap<ConnId, Member>,
+pub(crate) struct SwitchboardState<M> {
+    pub(crate) members: HashMap<ConnId, Member<M>>,
     pub(crate) offices: Offices,
     pub(crate) calls: PendingCalls<CallTelemetry>,
     /// The moments at which grants expire.
     pub(crate) expiries: BTreeSet<(SystemTime, ConnId)>,
 }
 
-impl SwitchboardState {
+impl<M> Default for SwitchboardState<M> {
+    fn default() -> Self {
+        Self {
+            members: HashMap::new(),
+            offices: Offices::default(),
+            calls: PendingCalls::default(),
+            expiries: BTreeSet::new(),
+        }
+    }
+}
+
+impl<M: Mailbox> SwitchboardState<M> {
     pub(crate) fn seat(&self, conn: ConnId) -> Result<&MemberSeat, ErrorBody> {
         self.offices.seat(conn).ok_or_else(|| refusal_of(&Unreachable::CallerInNoOffice, ""))
     }
@@ -86,14 +99,14 @@ impl SwitchboardState {
         telemetry: &Telemetry,
     ) {
         if let Some(agent) = self.members.get(&call.agent) {
-            AckSender { outbox: agent.outbox.clone(), id: Some(call.ack) }.json(error);
+            AckSender { mailbox: agent.mailbox.clone(), id: Some(call.ack) }.json(error);
         }
         telemetry.end_call(call.telemetry, CallEnd::with(outcome, error.code));
     }
 
     pub(crate) fn tell(&self, conn: ConnId, event: &str, payload: &impl Serialize) {
         if let Some(member) = self.members.get(&conn) {
-            member.outbox.send(event_of(event, payload));
+            member.mailbox.send(event_of(event, payload));
         }
     }
 
@@ -104,7 +117,7 @@ impl SwitchboardState {
     pub(crate) fn send_to_others(&self, sender: ConnId, office: &str, packet: &OutgoingMessage) {
         for conn in self.offices.members(office).filter(|c| *c != sender) {
             if let Some(member) = self.members.get(&conn) {
-                member.outbox.send(packet.clone());
+                member.mailbox.send(packet.clone());
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use a2c_protocol::{Role, Version};
 use serde::Serialize;
 
-use super::Switchboard;
+use super::{Mailbox, Switchboard};
 use crate::metrics::Snapshot;
 
 /// An office and its members.
@@ -46,7 +46,7 @@ pub(crate) struct CallView {
     pub(crate) times_out_in_ms: u64,
 }
 
-impl Switchboard {
+impl<M: Mailbox> Switchboard<M> {
     pub(crate) fn office_views(&self) -> Vec<OfficeView> {
         let state = self.state();
         let name = |conn| state.offices.seat(conn).map(|seat| seat.name.to_string());
@@ -82,7 +82,7 @@ impl Switchboard {
                 office_id: seat.map(|seat| seat.office.to_string()),
                 connected_seconds: member.since.elapsed().as_secs(),
                 calls_in_flight,
-                waiting_bytes: member.outbox.waiting(),
+                waiting_bytes: member.mailbox.waiting(),
             })
             .collect();
         drop(state);
@@ -118,7 +118,7 @@ impl Switchboard {
     pub(crate) fn dismiss(&self, sid: &str) -> bool {
         let state = self.state();
         let found = state.members.values().find(|member| &*member.identity.sid == sid);
-        found.inspect(|member| member.outbox.dismiss()).is_some()
+        found.inspect(|member| member.mailbox.dismiss()).is_some()
     }
 
     /// The present values of the gauges.

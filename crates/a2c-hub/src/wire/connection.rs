@@ -10,11 +10,11 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use bytes::Bytes;
 
-use crate::http::query_value;
 use crate::limits::address_limits::AddressSlot;
 use crate::limits::token_bucket::TokenBucket;
 use crate::limits::{HubLimits, Rate};
 use crate::office::ConnId;
+use crate::query::query_value;
 use crate::telemetry::Telemetry;
 
 /// The multiple of its rate at which a client is disconnected.
@@ -53,7 +53,6 @@ pub(crate) struct ConnectionState {
     pub(crate) partial: Option<PartialPacket>,
     requests: TokenBucket,
     abuse: TokenBucket,
-    joins: TokenBucket,
     /// When the hub last logged that the client exceeds its limits.
     last_logged: Option<Instant>,
 }
@@ -111,11 +110,5 @@ impl Connection {
             state.last_logged = Some(now);
         }
         should_log
-    }
-
-    /// Counts an attempt to join, or returns how long to wait.
-    pub(crate) fn join(&self, limits: &HubLimits) -> Result<(), Duration> {
-        let Some(rate) = limits.joins else { return Ok(()) };
-        self.state().joins.take(rate, Instant::now())
     }
 }

@@ -5,8 +5,7 @@
 //! connection handles its messages one after the other, in the order of their arrival, which keeps the order of calls.
 
 pub(crate) mod connection;
-pub(crate) mod outbox;
-mod packet;
+mod mailbox;
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -23,13 +22,13 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::{self, Authenticate};
 use crate::limits::HubLimits;
 use crate::limits::address_limits::AddressLimits;
-use crate::metrics::{LimitKind, RefusalReason};
+use crate::limits::token_bucket::TokenBucket;
+use crate::metrics::{Label as _, LimitKind, RefusalReason};
 use crate::office::ConnId;
-use crate::switchboard::{Member, Switchboard};
+use crate::switchboard::{Mailbox as _, Member, ReceivedPacket, Switchboard};
 use crate::telemetry::ClientIdentity;
 use connection::{Connection, PartialPacket, RateExceeded};
-use outbox::Outbox;
-pub(crate) use packet::ReceivedPacket;
+use mailbox::SocketMailbox;
 
 /// The longest CONNECT, credentials included, in bytes.
 pub(crate) const MAX_CONNECT: usize = 64 << 10;
@@ -43,9 +42,12 @@ const SMALL: usize = 16 << 10;
 /// An Engine.IO session with the hub's state of the connection.
 pub(crate) type EngineSocket = Socket<Connection>;
 
+/// The switchboard of the members that are connected over Engine.IO.
+pub(crate) type HubSwitchboard = Switchboard<SocketMailbox>;
+
 /// Handles the messages of all connections.
 pub(crate) struct SocketIoHandler {
-    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) switchboard: Arc<HubSwitchboard>,
     pub(crate) limits: HubLimits,
     pub(crate) auth: Arc<dyn Authenticate>,
     pub(crate) address_limits: Arc<AddressLimits>,
@@ -151,7 +153,7 @@ impl SocketIoHandler {
         self.limit_reached(socket, conn, LimitKind::Attachments);
         let message = format!("{expected} attachments are over the limit of {limit}");
         let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
-        self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
+        self.switchboard.refuse(conn, SocketMailbox::new(socket), frame, &error);
     }
 
     fn dispatch(&self, socket: &Arc<EngineSocket>, packet: ReceivedPacket<'_>) {
@@ -173,13 +175,17 @@ impl SocketIoHandler {
             (PacketKind::Connect, Some(_)) => {}
             (PacketKind::Disconnect, _) => socket.close(CloseReason::Left),
             (PacketKind::Event, Some(conn)) => match socket.data.request(&self.limits) {
-                Ok(()) => self.switchboard.event(conn, socket, packet),
+                Ok(()) => {
+                    if let Some(limit) = self.switchboard.event(conn, SocketMailbox::new(socket), packet) {
+                        self.log_limit(socket, conn, limit);
+                    }
+                }
                 Err(RateExceeded::Wait(wait)) => {
                     self.limit_reached(socket, conn, LimitKind::RequestsPerSecond);
                     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
                     let message = format!("too many requests: wait {seconds} s");
                     let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds);
-                    self.switchboard.refuse(conn, &Outbox::new(socket), frame, &error);
+                    self.switchboard.refuse(conn, SocketMailbox::new(socket), frame, &error);
                 }
                 Err(RateExceeded::Abuse) => socket.close(CloseReason::Excessive),
             },
@@ -198,7 +204,15 @@ impl SocketIoHandler {
     /// Counts and logs that a member hit a limit.
     fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
         self.switchboard.telemetry.count_limit(limit);
-        self.switchboard.limit_reached(socket, conn, limit);
+        self.log_limit(socket, conn, limit);
+    }
+
+    /// Logs that a member hit a limit, at most once a minute.
+    fn log_limit(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
+        if socket.data.should_log(Instant::now()) {
+            tracing::warn!(address = %socket.data.peer.address, limit = limit.value(), "a member hit a limit");
+            self.switchboard.limit_reached(conn, limit);
+        }
     }
 
     /// Admits a client. The member is registered before its CONNECT is queued, so that the hub can handle everything that
@@ -263,26 +277,33 @@ impl SocketIoHandler {
                 return connect_error(socket, NAMESPACE, &reason.to_string());
             }
         };
-        let outbox = Outbox::new(socket);
+        let mailbox = SocketMailbox::new(socket);
         // Not the Engine.IO id: other members see this id, and the Engine.IO id authenticates a polling client.
         let sid = uuid::Uuid::new_v4().simple().to_string();
         let welcome = serde_json::json!({ "sid": sid }).to_string();
         let identity = ClientIdentity { sid: sid.into(), subject: grant.subject().into(), address };
-        let (version, since) = (connection.version, now);
-        let conn = self.switchboard.admit(Member { identity, grant, role, version, outbox: outbox.clone(), since });
+        let conn = self.switchboard.admit(Member {
+            identity,
+            grant,
+            role,
+            version: connection.version,
+            mailbox: mailbox.clone(),
+            since: now,
+            joins: TokenBucket::default(),
+        });
         if connection.member.set(conn).is_err() {
             self.switchboard.disconnected(conn, "connected twice");
             return;
         }
         socket.admit(self.limits.hard_max());
-        outbox.send(encode(PacketKind::Connect, NAMESPACE, &welcome));
+        mailbox.send(encode(PacketKind::Connect, NAMESPACE, &welcome));
         // The connection may have ended during the admission, before the member could be removed.
         if socket.is_closed() {
             self.switchboard.disconnected(conn, "gone while connecting");
         }
         // The hub may have closed all other connections in the meantime.
         if self.stop.is_cancelled() {
-            outbox.close();
+            mailbox.close();
         }
     }
 }
@@ -326,7 +347,7 @@ fn encode(kind: PacketKind, namespace: &str, body: &str) -> OutgoingMessage {
 
 fn connect_error(socket: &Arc<EngineSocket>, namespace: &str, message: &str) {
     let body = serde_json::json!({ "message": message }).to_string();
-    Outbox::new(socket).send(encode(PacketKind::ConnectError, namespace, &body));
+    SocketMailbox::new(socket).send(encode(PacketKind::ConnectError, namespace, &body));
 }
 
 fn protocol_error(socket: &EngineSocket, reason: &str) {
