@@ -16,9 +16,6 @@ use crate::{Failed, failed, step};
 /// The map of the crates.
 const OVERVIEW: &str = "docs/ARCHITECTURE.md";
 
-/// Crates that still have circles among their modules. A crate leaves this list when it has none, and none is added.
-const KNOWN_CIRCLES: &[&str] = &["a2c-agent", "a2c-hub", "a2c-socketio"];
-
 /// Checks every crate and says all that is wrong.
 pub(crate) fn check() -> Result<(), Failed> {
     step("layers");
@@ -29,22 +26,12 @@ pub(crate) fn check() -> Result<(), Failed> {
     let mut mistakes = order::check(&order, &crates);
     mistakes.extend(pages::check(&overview, &documented(&crates)?));
     for one in &crates {
-        let circles = circles_of(one)?;
-        let known = KNOWN_CIRCLES.contains(&one.name.as_str());
-        match (known, circles.is_empty()) {
-            (false, true) => {}
-            (true, false) => eprintln!("xtask: {} still has {} circles among its modules", one.name, circles.len()),
-            (true, true) => mistakes.push(format!(
-                "{} has no circle any more: take it out of KNOWN_CIRCLES in xtask/src/layers/mod.rs",
-                one.name
-            )),
-            (false, false) => mistakes.extend(circles),
-        }
+        mistakes.extend(circles_of(one)?);
     }
     if mistakes.is_empty() { Ok(()) } else { Err(failed(&mistakes.join("\n"))) }
 }
 
-/// Prints the circles of the crates of these names, known ones too.
+/// Prints the circles of the crates of these names.
 pub(crate) fn show(names: &[String]) -> Result<(), Failed> {
     let crates = metadata::workspace()?;
     for name in names {
