@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_agent::{Agent, FollowOptions, Follower, LinkOptions, Parts, async_trait};
+use a2c_agent::{Agent, FollowOptions, FollowedParts, Follower, LinkOptions, async_trait};
 use office::{OFFICE, Office};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     agent.join(OFFICE).await?;
 
     let (sender, mut desktops) = mpsc::unbounded_channel();
-    let options = FollowOptions::default().with_parts(Parts::DESKTOP);
+    let options = FollowOptions::default().with_parts(FollowedParts::DESKTOP);
     let following = agent.follow(Arc::new(Desktops(sender)), options).await?;
     println!("{:?}", desktops.recv().await.ok_or("the Computer is gone")?);
 

@@ -84,9 +84,9 @@
 //!
 //! ```no_run
 //! # use std::sync::Arc;
-//! # use a2c_agent::{Agent, FollowOptions, Parts};
+//! # use a2c_agent::{Agent, FollowOptions, FollowedParts};
 //! # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-//! let options = FollowOptions::default().with_parts(Parts::TOOLS);
+//! let options = FollowOptions::default().with_parts(FollowedParts::TOOLS);
 //! let office = agent.follow(Arc::new(()), options).await?;
 //! // Later: what "desk" offers now.
 //! let tools = office.tools("desk");
@@ -133,7 +133,7 @@ pub use documents::{DocumentError, PageContent, RenderedPage};
 pub use dpe::{DpeError, FetchError, FetchedDpe};
 pub use events::{AgentEvent, AgentEvents};
 pub use fetch::{FetchFailure, FetchOptions, Files};
-pub use follow::{FollowOptions, Follower, Following, Part, Parts};
+pub use follow::{FollowOptions, FollowedPart, FollowedParts, Follower, Following};
 pub use paging::PagingError;
 
 /// The guide and the README compile as they are shown.

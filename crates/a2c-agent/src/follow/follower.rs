@@ -13,7 +13,7 @@ use crate::{Agent, DesktopQuery, FinderQuery};
 /// One of the things that are kept current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum FollowedPart {
     /// The tools of a Computer.
     Tools,
     /// Its Desktop.
@@ -25,7 +25,7 @@ pub enum Part {
 /// A choice of parts; `|` joins two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Parts {
+pub struct FollowedParts {
     /// The tools of a Computer.
     pub tools: bool,
     /// Its Desktop.
@@ -34,7 +34,7 @@ pub struct Parts {
     pub finder: bool,
 }
 
-impl Parts {
+impl FollowedParts {
     /// Nothing.
     pub const NONE: Self = Self { tools: false, desktop: false, finder: false };
     /// The tools.
@@ -47,16 +47,16 @@ impl Parts {
     pub const ALL: Self = Self { tools: true, desktop: true, finder: true };
 
     /// Whether a part is chosen.
-    pub fn contains(self, part: Part) -> bool {
+    pub fn contains(self, part: FollowedPart) -> bool {
         match part {
-            Part::Tools => self.tools,
-            Part::Desktop => self.desktop,
-            Part::Finder => self.finder,
+            FollowedPart::Tools => self.tools,
+            FollowedPart::Desktop => self.desktop,
+            FollowedPart::Finder => self.finder,
         }
     }
 }
 
-impl BitOr for Parts {
+impl BitOr for FollowedParts {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -80,28 +80,28 @@ pub trait Follower: Send + Sync + 'static {
     fn notified(&self, _notification: &Notification) {}
 
     /// What to refresh when a Computer came, and when it is still there after the connection was lost or events were missed.
-    fn after_enter(&self, _computer: &str) -> Parts {
-        Parts::ALL
+    fn after_enter(&self, _computer: &str) -> FollowedParts {
+        FollowedParts::ALL
     }
 
     /// What to refresh when a Computer's tools changed.
-    fn after_tool_list_update(&self, _computer: &str) -> Parts {
-        Parts::TOOLS
+    fn after_tool_list_update(&self, _computer: &str) -> FollowedParts {
+        FollowedParts::TOOLS
     }
 
     /// What to refresh when a Computer's configuration changed.
-    fn after_config_update(&self, _computer: &str) -> Parts {
-        Parts::TOOLS
+    fn after_config_update(&self, _computer: &str) -> FollowedParts {
+        FollowedParts::TOOLS
     }
 
     /// What to refresh when a Computer's Desktop changed.
-    fn after_desktop_update(&self, _computer: &str) -> Parts {
-        Parts::DESKTOP
+    fn after_desktop_update(&self, _computer: &str) -> FollowedParts {
+        FollowedParts::DESKTOP
     }
 
     /// What to refresh when a Computer's Finder changed.
-    fn after_finder_update(&self, _computer: &str) -> Parts {
-        Parts::FINDER
+    fn after_finder_update(&self, _computer: &str) -> FollowedParts {
+        FollowedParts::FINDER
     }
 
     /// How tools are fetched.
@@ -135,7 +135,7 @@ pub trait Follower: Send + Sync + 'static {
     async fn finder_changed(&self, _computer: &str, _finder: &GetFinderRet) {}
 
     /// A refresh failed; what was known before is kept. Where waiting may help, it is tried again.
-    async fn refresh_failed(&self, computer: &str, part: Part, error: &RequestError) {
+    async fn refresh_failed(&self, computer: &str, part: FollowedPart, error: &RequestError) {
         tracing::warn!(computer, ?part, %error, "what a Computer offers could not be refreshed");
     }
 }

@@ -15,8 +15,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::computer::Computer;
-use super::{Inner, Parts, longer, may_pass};
+use super::followed_computer::FollowedComputer;
+use super::{FollowedParts, Inner, longer, may_pass};
 use crate::{AgentEvent, AgentEvents};
 
 type Answer = Result<Vec<SessionInfo>, RequestError>;
@@ -147,8 +147,10 @@ impl MemberTracker {
         let parts = self.inner.follower.after_enter(name);
         let before = self.leaving.remove(name);
         let mut computers = self.inner.computers();
-        let computer =
-            computers.entry(name.to_owned()).or_insert_with(|| Computer::start(&self.inner, name, before)).clone();
+        let computer = computers
+            .entry(name.to_owned())
+            .or_insert_with(|| FollowedComputer::start(&self.inner, name, before))
+            .clone();
         drop(computers);
         computer.mark_stale(chosen(parts, self.inner.options.parts));
     }
@@ -160,7 +162,7 @@ impl MemberTracker {
         self.leaving.insert(name.to_owned(), computer.gone.clone());
     }
 
-    fn mark_stale(&self, of: &ComputerUpdate, parts: Parts) {
+    fn mark_stale(&self, of: &ComputerUpdate, parts: FollowedParts) {
         if let Some(computer) = self.inner.computers().get(&of.computer) {
             computer.mark_stale(chosen(parts, self.inner.options.parts));
         }
@@ -178,8 +180,8 @@ fn reconcile(
 }
 
 /// The parts that are both wanted now and followed at all.
-fn chosen(parts: Parts, followed: Parts) -> Parts {
-    Parts {
+fn chosen(parts: FollowedParts, followed: FollowedParts) -> FollowedParts {
+    FollowedParts {
         tools: parts.tools && followed.tools,
         desktop: parts.desktop && followed.desktop,
         finder: parts.finder && followed.finder,

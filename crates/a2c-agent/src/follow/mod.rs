@@ -1,12 +1,12 @@
 //! Following an office: what its Computers offer, kept current.
 //!
 //! How it flows: `members` reads the events of the Agent, tells the [`Follower`] at once, and marks the parts that are out
-//! of date; it never waits for a Computer. Each Computer has a task of its own (`computer`), in which each [`Part`] that
-//! is followed is refreshed one request at a time: a part that is marked while its request runs is asked for once more,
-//! however often it was marked. So the last state is always seen, bursts cost two requests, and a Computer that does not
-//! answer delays no other.
+//! of date; it never waits for a Computer. Each Computer has a task of its own (`followed_computer`), in which each
+//! [`FollowedPart`] is refreshed one request at a time: a part that is marked while its request runs is asked for once
+//! more, however often it was marked. So the last state is always seen, bursts cost two requests, and a Computer that does
+//! not answer delays no other.
 
-mod computer;
+mod followed_computer;
 mod follower;
 mod members;
 
@@ -22,8 +22,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use crate::Agent;
-use computer::Computer;
-pub use follower::{Follower, Part, Parts};
+use followed_computer::FollowedComputer;
+pub use follower::{FollowedPart, FollowedParts, Follower};
 use members::MemberTracker;
 
 /// What is followed, and how.
@@ -31,7 +31,7 @@ use members::MemberTracker;
 #[non_exhaustive]
 pub struct FollowOptions {
     /// What is kept current. Nothing else is ever asked for.
-    pub parts: Parts,
+    pub parts: FollowedParts,
     /// How long to wait before a refresh that failed is tried again; twice as long after each further failure, a minute
     /// at most. A notification of the Computer ends the pause.
     pub retry: Duration,
@@ -39,13 +39,13 @@ pub struct FollowOptions {
 
 impl Default for FollowOptions {
     fn default() -> Self {
-        Self { parts: Parts::ALL, retry: Duration::from_secs(1) }
+        Self { parts: FollowedParts::ALL, retry: Duration::from_secs(1) }
     }
 }
 
 impl FollowOptions {
     /// What is kept current.
-    pub fn with_parts(self, parts: Parts) -> Self {
+    pub fn with_parts(self, parts: FollowedParts) -> Self {
         Self { parts, ..self }
     }
 
@@ -66,7 +66,7 @@ struct Inner {
     agent: Agent,
     follower: Arc<dyn Follower>,
     options: FollowOptions,
-    computers: Mutex<BTreeMap<String, Arc<Computer>>>,
+    computers: Mutex<BTreeMap<String, Arc<FollowedComputer>>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -81,7 +81,7 @@ impl Agent {
     ///
     /// ```no_run
     /// # use std::sync::Arc;
-    /// # use a2c_agent::{Agent, Follower, FollowOptions, Parts, async_trait};
+    /// # use a2c_agent::{Agent, Follower, FollowOptions, FollowedParts, async_trait};
     /// # use a2c_agent::protocol::tool::SmcpTool;
     /// struct Prompt;
     ///
@@ -93,7 +93,7 @@ impl Agent {
     /// }
     ///
     /// # async fn example(agent: Agent) -> Result<(), Box<dyn std::error::Error>> {
-    /// let options = FollowOptions::default().with_parts(Parts::TOOLS | Parts::DESKTOP);
+    /// let options = FollowOptions::default().with_parts(FollowedParts::TOOLS | FollowedParts::DESKTOP);
     /// let office = agent.follow(Arc::new(Prompt), options).await?;
     /// for computer in office.computers() {
     ///     println!("{computer}: {:?}", office.desktop(&computer));
@@ -156,7 +156,7 @@ impl Following {
 }
 
 impl Inner {
-    fn computers(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Computer>>> {
+    fn computers(&self) -> MutexGuard<'_, BTreeMap<String, Arc<FollowedComputer>>> {
         self.computers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

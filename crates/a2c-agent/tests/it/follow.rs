@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_agent::{Agent, AgentEvent, FollowOptions, Following, LinkOptions, Part, Parts, RequestError};
+use a2c_agent::{Agent, AgentEvent, FollowOptions, FollowedPart, FollowedParts, Following, LinkOptions, RequestError};
 use a2c_protocol::event;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -13,12 +13,12 @@ use crate::office::proxy::Proxy;
 use crate::office::recorder::{Heard, Recorder};
 use crate::office::{Asked, Computer, agent, error, hub, next, office, within};
 
-fn only(parts: Parts) -> FollowOptions {
+fn only(parts: FollowedParts) -> FollowOptions {
     FollowOptions::default().with_parts(parts).with_retry(Duration::from_millis(10))
 }
 
 /// Follows with a recorder as it is by default.
-async fn follow(agent: &Agent, parts: Parts) -> (Following, UnboundedReceiver<Heard>) {
+async fn follow(agent: &Agent, parts: FollowedParts) -> (Following, UnboundedReceiver<Heard>) {
     let (recorder, heard) = Recorder::new();
     (agent.follow(Arc::new(recorder), only(parts)).await.unwrap(), heard)
 }
@@ -60,7 +60,7 @@ fn answer_to(asked: &Asked, name: &str) -> Value {
 #[tokio::test]
 async fn it_begins_with_the_members_and_stores_what_they_offer() {
     let (_hub, agent, mut desk) = office().await;
-    let (following, mut heard) = follow(&agent, Parts::ALL).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::ALL).await;
     assert_eq!(following.computers(), ["desk"]);
     assert!(following.tools("desk").is_none() && following.tools("absent").is_none());
     assert_eq!(hear(&mut heard).await, entered("desk"));
@@ -83,7 +83,7 @@ async fn it_begins_with_the_members_and_stores_what_they_offer() {
 #[tokio::test]
 async fn each_notification_refreshes_what_it_is_about_and_is_told_before() {
     let (_hub, agent, mut desk) = office().await;
-    let (following, mut heard) = follow(&agent, Parts::ALL).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::ALL).await;
     for _ in 0..3 {
         let asked = desk.next().await;
         let answer = answer_to(&asked, "old");
@@ -117,7 +117,7 @@ async fn each_notification_refreshes_what_it_is_about_and_is_told_before() {
 #[tokio::test]
 async fn a_computer_that_comes_is_fetched_and_one_that_leaves_is_dropped() {
     let (hub, agent, _desk) = office().await;
-    let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::DESKTOP).await;
     assert_eq!(hear(&mut heard).await, entered("desk"));
     let mut late = Computer::join(&hub, "late").await;
     assert_eq!(hear(&mut heard).await, notified("enter late"));
@@ -140,7 +140,7 @@ async fn a_computer_that_comes_is_fetched_and_one_that_leaves_is_dropped() {
 #[tokio::test]
 async fn a_burst_during_a_refresh_costs_one_more_and_the_last_state_is_seen() {
     let (_hub, agent, mut desk) = office().await;
-    let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::DESKTOP).await;
     assert_eq!(hear(&mut heard).await, entered("desk"));
     let first = desk.asked(event::GET_DESKTOP).await;
     for _ in 0..20 {
@@ -162,7 +162,7 @@ async fn a_burst_during_a_refresh_costs_one_more_and_the_last_state_is_seen() {
 async fn a_computer_that_does_not_answer_delays_no_other() {
     let (hub, agent, mut slow) = office().await;
     let mut quick = Computer::join(&hub, "quick").await;
-    let (_following, mut heard) = follow(&agent, Parts::DESKTOP).await;
+    let (_following, mut heard) = follow(&agent, FollowedParts::DESKTOP).await;
     let _never = slow.asked(event::GET_DESKTOP).await;
     quick.asked(event::GET_DESKTOP).await.answer(desktop("1")).await;
     while hear(&mut heard).await != seen("quick", "1") {}
@@ -177,7 +177,7 @@ async fn a_computer_that_does_not_answer_delays_no_other() {
 #[tokio::test]
 async fn parts_that_are_not_followed_are_not_asked_for() {
     let (_hub, agent, mut desk) = office().await;
-    let (following, mut heard) = follow(&agent, Parts::TOOLS).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::TOOLS).await;
     desk.asked(event::GET_TOOLS).await.answer(json!({"tools": []})).await;
     for _ in 0..2 {
         hear(&mut heard).await;
@@ -194,11 +194,11 @@ async fn parts_that_are_not_followed_are_not_asked_for() {
 async fn every_default_can_be_replaced() {
     let (_hub, agent, mut desk) = office().await;
     let (mut recorder, mut heard) = Recorder::new();
-    recorder.after_enter = Some(Parts::NONE);
-    recorder.after_desktop_update = Some(Parts::NONE);
-    recorder.after_config_update = Some(Parts::DESKTOP | Parts::FINDER);
+    recorder.after_enter = Some(FollowedParts::NONE);
+    recorder.after_desktop_update = Some(FollowedParts::NONE);
+    recorder.after_config_update = Some(FollowedParts::DESKTOP | FollowedParts::FINDER);
     recorder.desktop_size = Some(1);
-    let _following = agent.follow(Arc::new(recorder), only(Parts::ALL)).await.unwrap();
+    let _following = agent.follow(Arc::new(recorder), only(FollowedParts::ALL)).await.unwrap();
     assert_eq!(hear(&mut heard).await, entered("desk"));
     desk.tell(event::UPDATE_DESKTOP).await;
     assert_eq!(hear(&mut heard).await, notified(event::UPDATE_DESKTOP));
@@ -212,7 +212,7 @@ async fn every_default_can_be_replaced() {
 #[tokio::test]
 async fn a_failed_refresh_keeps_what_was_known_and_is_tried_again_where_that_may_help() {
     let (_hub, agent, mut desk) = office().await;
-    let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::DESKTOP).await;
     assert_eq!(hear(&mut heard).await, entered("desk"));
     desk.asked(event::GET_DESKTOP).await.answer(desktop("good")).await;
     assert_eq!(hear(&mut heard).await, seen("desk", "good"));
@@ -221,7 +221,7 @@ async fn a_failed_refresh_keeps_what_was_known_and_is_tried_again_where_that_may
     assert_eq!(hear(&mut heard).await, notified(event::UPDATE_DESKTOP));
     for _ in 0..2 {
         desk.asked(event::GET_DESKTOP).await.refuse(&error(429, "limit", 1)).await;
-        assert_eq!(hear(&mut heard).await, Heard::Failed("desk".into(), Part::Desktop, Some(429)));
+        assert_eq!(hear(&mut heard).await, Heard::Failed("desk".into(), FollowedPart::Desktop, Some(429)));
         assert_eq!(following.desktop("desk").unwrap()[..], ["good"]);
     }
     desk.asked(event::GET_DESKTOP).await.answer(desktop("better")).await;
@@ -230,7 +230,7 @@ async fn a_failed_refresh_keeps_what_was_known_and_is_tried_again_where_that_may
     desk.tell(event::UPDATE_DESKTOP).await;
     assert_eq!(hear(&mut heard).await, notified(event::UPDATE_DESKTOP));
     desk.asked(event::GET_DESKTOP).await.answer(json!({"desktops": 7})).await;
-    assert_eq!(hear(&mut heard).await, Heard::Failed("desk".into(), Part::Desktop, None));
+    assert_eq!(hear(&mut heard).await, Heard::Failed("desk".into(), FollowedPart::Desktop, None));
     desk.tell(event::UPDATE_DESKTOP).await;
     assert_eq!(hear(&mut heard).await, notified(event::UPDATE_DESKTOP));
     desk.asked(event::GET_DESKTOP).await.answer(desktop("best")).await;
@@ -246,7 +246,7 @@ async fn after_a_lost_connection_the_whole_office_is_looked_at_again() {
     let agent = Agent::connect(&LinkOptions::new(&proxy.url), "a").await.unwrap();
     agent.join("o").await.unwrap();
     let mut events = agent.subscribe();
-    let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
+    let (following, mut heard) = follow(&agent, FollowedParts::DESKTOP).await;
     stays.asked(event::GET_DESKTOP).await.answer(desktop("before")).await;
     while hear(&mut heard).await != seen("stays", "before") {}
 
@@ -273,7 +273,7 @@ async fn events_that_were_missed_are_made_up_for() {
     let (mut recorder, mut heard) = Recorder::new();
     let (release, gate) = std::sync::mpsc::channel();
     recorder.gate = Some(gate.into());
-    let following = agent.follow(Arc::new(recorder), only(Parts::DESKTOP)).await.unwrap();
+    let following = agent.follow(Arc::new(recorder), only(FollowedParts::DESKTOP)).await.unwrap();
     assert_eq!(hear(&mut heard).await, entered("desk"));
     desk.asked(event::GET_DESKTOP).await.answer(desktop("old")).await;
     assert_eq!(hear(&mut heard).await, seen("desk", "old"));
@@ -305,7 +305,7 @@ async fn what_is_told_of_one_computer_is_in_order_even_if_the_follower_takes_its
     let (mut recorder, mut heard) = Recorder::new();
     let busy = Arc::new(tokio::sync::Notify::new());
     recorder.busy = Some(busy.clone());
-    let _following = agent.follow(Arc::new(recorder), only(Parts::DESKTOP)).await.unwrap();
+    let _following = agent.follow(Arc::new(recorder), only(FollowedParts::DESKTOP)).await.unwrap();
     assert_eq!(hear(&mut heard).await, entered("desk"));
     desk.asked(event::GET_DESKTOP).await.answer(desktop("1")).await;
     assert_eq!(hear(&mut heard).await, seen("desk", "1"));
@@ -325,7 +325,7 @@ async fn what_is_told_of_one_computer_is_in_order_even_if_the_follower_takes_its
 async fn it_ends_with_its_handle() {
     let (_hub, agent, mut desk) = office().await;
     for is_dropped in [true, false] {
-        let (following, mut heard) = follow(&agent, Parts::DESKTOP).await;
+        let (following, mut heard) = follow(&agent, FollowedParts::DESKTOP).await;
         let asked = desk.asked(event::GET_DESKTOP).await;
         if is_dropped {
             drop(following);
@@ -350,7 +350,7 @@ async fn it_ends_with_the_connection_and_stop_waits_for_the_follower() {
     let (mut recorder, mut heard) = Recorder::new();
     let busy = Arc::new(tokio::sync::Notify::new());
     recorder.busy = Some(busy.clone());
-    let following = agent.follow(Arc::new(recorder), only(Parts::DESKTOP)).await.unwrap();
+    let following = agent.follow(Arc::new(recorder), only(FollowedParts::DESKTOP)).await.unwrap();
     desk.asked(event::GET_DESKTOP).await.answer(desktop("1")).await;
     assert_eq!(hear(&mut heard).await, entered("desk"));
     assert_eq!(hear(&mut heard).await, seen("desk", "1"));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use a2c_agent::protocol::context::GetFinderRet;
 use a2c_agent::protocol::notification::Notification;
 use a2c_agent::protocol::tool::SmcpTool;
-use a2c_agent::{Agent, DesktopQuery, Follower, Part, Parts, RequestError, async_trait};
+use a2c_agent::{Agent, DesktopQuery, FollowedPart, FollowedParts, Follower, RequestError, async_trait};
 use a2c_protocol::event;
 use tokio::sync::{Notify, mpsc};
 
@@ -19,14 +19,14 @@ pub(crate) enum Heard {
     Tools(String, Vec<String>),
     Desktop(String, Vec<String>),
     Finder(String, u64),
-    Failed(String, Part, Option<i64>),
+    Failed(String, FollowedPart, Option<i64>),
 }
 
 pub(crate) struct Recorder {
     heard: mpsc::UnboundedSender<Heard>,
-    pub(crate) after_enter: Option<Parts>,
-    pub(crate) after_desktop_update: Option<Parts>,
-    pub(crate) after_config_update: Option<Parts>,
+    pub(crate) after_enter: Option<FollowedParts>,
+    pub(crate) after_desktop_update: Option<FollowedParts>,
+    pub(crate) after_config_update: Option<FollowedParts>,
     pub(crate) desktop_size: Option<i64>,
     /// Holds news up until the other end is dropped.
     pub(crate) gate: Option<Mutex<std::sync::mpsc::Receiver<()>>>,
@@ -73,16 +73,16 @@ impl Follower for Recorder {
         }));
     }
 
-    fn after_enter(&self, _: &str) -> Parts {
-        self.after_enter.unwrap_or(Parts::ALL)
+    fn after_enter(&self, _: &str) -> FollowedParts {
+        self.after_enter.unwrap_or(FollowedParts::ALL)
     }
 
-    fn after_desktop_update(&self, _: &str) -> Parts {
-        self.after_desktop_update.unwrap_or(Parts::DESKTOP)
+    fn after_desktop_update(&self, _: &str) -> FollowedParts {
+        self.after_desktop_update.unwrap_or(FollowedParts::DESKTOP)
     }
 
-    fn after_config_update(&self, _: &str) -> Parts {
-        self.after_config_update.unwrap_or(Parts::TOOLS)
+    fn after_config_update(&self, _: &str) -> FollowedParts {
+        self.after_config_update.unwrap_or(FollowedParts::TOOLS)
     }
 
     async fn fetch_desktop(&self, agent: &Agent, computer: &str) -> Result<Vec<String>, RequestError> {
@@ -114,7 +114,7 @@ impl Follower for Recorder {
         self.pass_on(Heard::Finder(computer.into(), finder.total_count));
     }
 
-    async fn refresh_failed(&self, computer: &str, part: Part, error: &RequestError) {
+    async fn refresh_failed(&self, computer: &str, part: FollowedPart, error: &RequestError) {
         let code = match error {
             RequestError::Refused(error) => Some(error.code.number()),
             _ => None,

@@ -8,10 +8,10 @@ use a2c_protocol::tool::SmcpTool;
 use a2c_supervise::ChangeSignal;
 use tokio_util::sync::CancellationToken;
 
-use super::{Inner, Part, Parts, longer, may_pass};
+use super::{FollowedPart, FollowedParts, Inner, longer, may_pass};
 
 /// A Computer of the office.
-pub(super) struct Computer {
+pub(super) struct FollowedComputer {
     name: String,
     last: Mutex<LastState>,
     tools: ChangeSignal,
@@ -38,7 +38,7 @@ enum Fetched {
     Finder(Arc<GetFinderRet>),
 }
 
-impl Computer {
+impl FollowedComputer {
     /// Begins to follow a Computer; `before` ends when the follower was told that an earlier one of this name left.
     pub(super) fn start(inner: &Arc<Inner>, name: &str, before: Option<CancellationToken>) -> Arc<Self> {
         let computer = Arc::new(Self {
@@ -60,8 +60,8 @@ impl Computer {
     }
 
     /// These parts are out of date.
-    pub(super) fn mark_stale(&self, parts: Parts) {
-        for part in [Part::Tools, Part::Desktop, Part::Finder] {
+    pub(super) fn mark_stale(&self, parts: FollowedParts) {
+        for part in [FollowedPart::Tools, FollowedPart::Desktop, FollowedPart::Finder] {
             if parts.contains(part) {
                 self.stale(part).mark();
             }
@@ -72,11 +72,11 @@ impl Computer {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stale(&self, part: Part) -> &ChangeSignal {
+    fn stale(&self, part: FollowedPart) -> &ChangeSignal {
         match part {
-            Part::Tools => &self.tools,
-            Part::Desktop => &self.desktop,
-            Part::Finder => &self.finder,
+            FollowedPart::Tools => &self.tools,
+            FollowedPart::Desktop => &self.desktop,
+            FollowedPart::Finder => &self.finder,
         }
     }
 
@@ -91,9 +91,9 @@ impl Computer {
         }
         inner.follower.computer_entered(&self.name).await;
         tokio::join!(
-            self.keep_current(&inner, Part::Tools),
-            self.keep_current(&inner, Part::Desktop),
-            self.keep_current(&inner, Part::Finder),
+            self.keep_current(&inner, FollowedPart::Tools),
+            self.keep_current(&inner, FollowedPart::Desktop),
+            self.keep_current(&inner, FollowedPart::Finder),
         );
         if !inner.stop.is_cancelled() {
             inner.follower.computer_left(&self.name).await;
@@ -101,7 +101,7 @@ impl Computer {
     }
 
     /// Refreshes a part whenever it is marked, until the Computer leaves.
-    async fn keep_current(&self, inner: &Inner, part: Part) {
+    async fn keep_current(&self, inner: &Inner, part: FollowedPart) {
         let mut pause = None;
         loop {
             let again = async {
@@ -134,12 +134,12 @@ impl Computer {
         }
     }
 
-    async fn fetch(&self, inner: &Inner, part: Part) -> Result<Fetched, RequestError> {
+    async fn fetch(&self, inner: &Inner, part: FollowedPart) -> Result<Fetched, RequestError> {
         let (follower, agent, name) = (&inner.follower, &inner.agent, &self.name);
         Ok(match part {
-            Part::Tools => Fetched::Tools(follower.fetch_tools(agent, name).await?.into()),
-            Part::Desktop => Fetched::Desktop(follower.fetch_desktop(agent, name).await?.into()),
-            Part::Finder => Fetched::Finder(Arc::new(follower.fetch_finder(agent, name).await?)),
+            FollowedPart::Tools => Fetched::Tools(follower.fetch_tools(agent, name).await?.into()),
+            FollowedPart::Desktop => Fetched::Desktop(follower.fetch_desktop(agent, name).await?.into()),
+            FollowedPart::Finder => Fetched::Finder(Arc::new(follower.fetch_finder(agent, name).await?)),
         })
     }
 
