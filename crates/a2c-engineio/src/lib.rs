@@ -44,7 +44,7 @@ use uuid::Uuid;
 
 use memory_pool::{MemoryPool, PoolShare};
 pub use packet::OutgoingMessage;
-use request::{BadRequest, EngineRequest, TransportKind};
+use request::{BadRequest, EngineRequest, SessionTransport};
 pub use response_body::ResponseBody;
 use send_queue::SendQueue;
 pub use socket::Socket;
@@ -188,10 +188,10 @@ impl<H: Handler> Engine<H> {
             return request::respond(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the server is going away\n");
         }
         match (ask.transport, session, request.method()) {
-            (TransportKind::Websocket, session, &Method::GET) => websocket::accept(self, request, session),
-            (TransportKind::Polling, None, &Method::GET) => polling::open(self, &request.into_parts().0),
-            (TransportKind::Polling, Some(session), &Method::GET) => polling::get(self, &session).await,
-            (TransportKind::Polling, Some(session), &Method::POST) => {
+            (SessionTransport::Websocket, session, &Method::GET) => websocket::accept(self, request, session),
+            (SessionTransport::Polling, None, &Method::GET) => polling::open(self, &request.into_parts().0),
+            (SessionTransport::Polling, Some(session), &Method::GET) => polling::get(self, &session).await,
+            (SessionTransport::Polling, Some(session), &Method::POST) => {
                 polling::post(self, &session, request.into_body()).await
             }
             _ => BadRequest::Method.response(),

@@ -8,7 +8,7 @@ use crate::response_body::ResponseBody;
 
 /// The transport of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TransportKind {
+pub(crate) enum SessionTransport {
     Polling,
     Websocket,
 }
@@ -16,7 +16,7 @@ pub(crate) enum TransportKind {
 /// A valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EngineRequest {
-    pub(crate) transport: TransportKind,
+    pub(crate) transport: SessionTransport,
     pub(crate) sid: Option<Uuid>,
 }
 
@@ -65,8 +65,8 @@ impl EngineRequest {
             return Err(BadRequest::Version);
         }
         let transport = match value("transport") {
-            Some("polling") => TransportKind::Polling,
-            Some("websocket") => TransportKind::Websocket,
+            Some("polling") => SessionTransport::Polling,
+            Some("websocket") => SessionTransport::Websocket,
             _ => return Err(BadRequest::Transport),
         };
         // A malformed id is an unknown id.
@@ -90,7 +90,7 @@ mod tests {
         };
         let id = Uuid::from_u128(7);
         let sid = id.simple();
-        let (polling, websocket) = (TransportKind::Polling, TransportKind::Websocket);
+        let (polling, websocket) = (SessionTransport::Polling, SessionTransport::Websocket);
         check(Method::GET, "EIO=4&transport=polling", Ok(EngineRequest { transport: polling, sid: None }));
         check(Method::GET, "transport=websocket&x=1&EIO=4", Ok(EngineRequest { transport: websocket, sid: None }));
         check(

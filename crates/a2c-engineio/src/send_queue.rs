@@ -126,9 +126,9 @@ impl SendQueue {
 
     /// Queues a packet unless the queue would exceed `limit`; an empty queue takes any packet. Returns which task has to
     /// write it.
-    pub(crate) fn queue(&mut self, packet: QueuedPacket, limit: usize) -> Result<Queued, QueueFull> {
+    pub(crate) fn queue(&mut self, packet: QueuedPacket, limit: usize) -> Result<QueueOutcome, QueueFull> {
         if self.closing.is_some() {
-            return Ok(Queued::Dropped);
+            return Ok(QueueOutcome::Dropped);
         }
         let waiting = self.len();
         if waiting > 0 && waiting.saturating_add(packet.weight()) > limit {
@@ -138,13 +138,17 @@ impl SendQueue {
             QueueTransport::Polling { packets, weight, .. } => {
                 *weight += packet.weight();
                 packets.push_back(packet.detached());
-                Queued::ForOwner
+                QueueOutcome::ForOwner
             }
             QueueTransport::Websocket { backlog, blocked, .. } => {
                 backlog.push(packet);
-                if *blocked || mem::replace(&mut self.noted, true) { Queued::SeenTo } else { Queued::ForBatch }
+                if *blocked || mem::replace(&mut self.noted, true) {
+                    QueueOutcome::SeenTo
+                } else {
+                    QueueOutcome::ForBatch
+                }
             }
-            QueueTransport::Gone => Queued::Dropped,
+            QueueTransport::Gone => QueueOutcome::Dropped,
         };
         self.share.set(self.len());
         Ok(queued)
@@ -376,7 +380,7 @@ pub(crate) struct TransportBusy;
 
 /// Which task writes a queued packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Queued {
+pub(crate) enum QueueOutcome {
     /// None: the session has ended.
     Dropped,
     /// A task that is already going to write the queue.

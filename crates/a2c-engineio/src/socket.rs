@@ -12,7 +12,7 @@ use crate::heartbeat::SIGN_OF_LIFE;
 use crate::memory_pool::PoolShare;
 use crate::packet::{OutgoingMessage, QueuedPacket};
 use crate::response_body::ReadProgress;
-use crate::send_queue::{Drained, Queued, SendQueue, wake};
+use crate::send_queue::{Drained, QueueOutcome, SendQueue, wake};
 use crate::{CloseReason, Config, QueueFull};
 
 /// The multiple of the queue length at which senders wait, at which the session ends.
@@ -155,14 +155,14 @@ impl<D: Send + Sync + 'static> Socket<D> {
         let (queued, owner) = {
             let mut send_queue = self.send_queue();
             let queued = send_queue.queue(packet, limit)?;
-            (queued, if queued == Queued::ForOwner { send_queue.owner() } else { None })
+            (queued, if queued == QueueOutcome::ForOwner { send_queue.owner() } else { None })
         };
         match queued {
-            Queued::ForOwner => {
+            QueueOutcome::ForOwner => {
                 wake(owner);
             }
-            Queued::ForBatch => batch::touch(self.clone()),
-            Queued::SeenTo | Queued::Dropped => {}
+            QueueOutcome::ForBatch => batch::touch(self.clone()),
+            QueueOutcome::SeenTo | QueueOutcome::Dropped => {}
         }
         Ok(())
     }

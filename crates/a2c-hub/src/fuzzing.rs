@@ -1,6 +1,6 @@
 //! Entry points for the fuzzer: every parser between a text from a member and the indexes of the hub.
 
-use a2c_socketio_frame::Frame;
+use a2c_socketio_frame::PacketFrame;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ const NAME: &str = "me \"quoted\" \u{1F980}";
 
 /// Reads a packet as the hub does and stamps it. A stamped payload holds the name once and is otherwise unchanged.
 pub fn decode(text: &str) {
-    let Ok(frame) = Frame::parse(text) else { return };
+    let Ok(frame) = PacketFrame::parse(text) else { return };
     let Ok(event) = EventBody::parse(frame.body) else { return };
     let Ok(payload) = event.payload() else { return };
     if let Ok(envelope) = Envelope::parse(payload) {

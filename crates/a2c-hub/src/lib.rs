@@ -6,12 +6,12 @@
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use a2c_hub::auth::{ApiKey, Key};
+//! use a2c_hub::auth::{ApiKey, ApiKeyAuth};
 //! use a2c_hub::{Hub, HubConfig};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut config = HubConfig::on("127.0.0.1:7420".parse()?);
-//! config.auth = Arc::new(ApiKey::new(Key::new(&std::env::var("A2C_TOKEN")?)?));
+//! config.auth = Arc::new(ApiKeyAuth::new(ApiKey::new(&std::env::var("A2C_TOKEN")?)?));
 //! let hub = Hub::start(config).await?;
 //! println!("ready {}", hub.url());
 //! # std::future::pending::<()>().await;
@@ -55,13 +55,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use audit::{AuditConfig, AuditLog};
-use auth::{ApiKey, Authenticate, OpenAccess};
+use auth::{ApiKeyAuth, Authenticate, OpenAccess};
 use limits::address_limits::AddressLimits;
 pub use limits::{HubLimits, Rate};
 use switchboard::Switchboard;
 use telemetry::Telemetry;
 use tls::ServerTls;
-pub use tls::{TlsCheck, TlsConfig, TlsError};
+pub use tls::{TlsCheck, TlsConfig, TlsConfigError};
 use tokio_util::task::TaskTracker;
 pub use trace::OtlpConfig;
 use trace::Tracer;
@@ -82,7 +82,7 @@ pub struct HubConfig {
     pub auth: Arc<dyn Authenticate>,
     /// The keys for `/admin` and `/metrics`. Without a key, every program on the same machine may use them, as long as
     /// the hub listens on a loopback address and asks clients for no credential.
-    pub admin: Option<ApiKey>,
+    pub admin: Option<ApiKeyAuth>,
     /// The TLS files; without them the hub speaks plain HTTP.
     pub tls: Option<TlsConfig>,
     /// Host names that a hub on a loopback address accepts, and whose web pages may use it.
@@ -151,7 +151,7 @@ pub enum HubStartError {
     },
     /// The hub cannot use the TLS files.
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Tls(#[from] TlsConfigError),
     /// The hub cannot write the audit log.
     #[error("cannot open the audit log: {0}")]
     Audit(#[from] audit::AuditOpenError),
@@ -201,7 +201,7 @@ impl Hub {
         };
         let router = http::router(&engine, handshake, config.admin.clone());
         let tasks = TaskTracker::new();
-        let listener = http::listener::HttpListener {
+        let listener = http::listener::HubListener {
             tcp: listener,
             tls: tls.clone(),
             address_limits: address_limits.clone(),
@@ -238,7 +238,7 @@ impl Hub {
     }
 
     /// Reads the TLS files again; new connections use them.
-    pub fn reload(&self) -> Result<(), TlsError> {
+    pub fn reload(&self) -> Result<(), TlsConfigError> {
         self.tls.as_ref().map_or(Ok(false), ServerTls::reload).map(drop)
     }
 

@@ -72,7 +72,7 @@ impl CallTelemetry {
 }
 
 /// A request that is about to be sent to a Computer.
-pub(crate) struct CallRequest<'a> {
+pub(crate) struct CallStart<'a> {
     pub(crate) event: &'a str,
     pub(crate) identity: &'a ClientIdentity,
     pub(crate) agent: &'a MemberSeat,
@@ -141,7 +141,7 @@ impl Telemetry {
     }
 
     /// Begins the telemetry of a call.
-    pub(crate) fn begin_call(&self, request: CallRequest<'_>) -> CallTelemetry {
+    pub(crate) fn begin_call(&self, request: CallStart<'_>) -> CallTelemetry {
         let wanted = self.needs_details(request.span.is_some());
         let (kind, started, request_bytes) = (RequestKind::of(request.event), Instant::now(), request.bytes as u64);
         let details = wanted.then(|| {

@@ -26,7 +26,7 @@ pub enum PacketKind {
 
 /// The text of a packet, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct PacketFrame<'a> {
     /// What the packet is for.
     pub kind: PacketKind,
     /// How many binary messages follow.
@@ -42,7 +42,7 @@ pub struct Frame<'a> {
 /// What makes a text not a packet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FrameError {
+pub enum PacketFrameError {
     /// There is nothing.
     #[error("an empty packet")]
     Empty,
@@ -57,10 +57,10 @@ pub enum FrameError {
     Id,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> PacketFrame<'a> {
     /// Takes a text apart.
-    pub fn parse(text: &'a str) -> Result<Self, FrameError> {
-        let (kind, binary) = match text.chars().next().ok_or(FrameError::Empty)? {
+    pub fn parse(text: &'a str) -> Result<Self, PacketFrameError> {
+        let (kind, binary) = match text.chars().next().ok_or(PacketFrameError::Empty)? {
             '0' => (PacketKind::Connect, false),
             '1' => (PacketKind::Disconnect, false),
             '2' => (PacketKind::Event, false),
@@ -68,14 +68,14 @@ impl<'a> Frame<'a> {
             '4' => (PacketKind::ConnectError, false),
             '5' => (PacketKind::Event, true),
             '6' => (PacketKind::Ack, true),
-            other => return Err(FrameError::UnknownKind(other)),
+            other => return Err(PacketFrameError::UnknownKind(other)),
         };
         let mut rest = &text[1..];
         let mut attachments = 0;
         if binary {
             let (digits, after) = split_digits(rest);
-            attachments = digits.parse().map_err(|_| FrameError::Attachments)?;
-            rest = after.strip_prefix('-').ok_or(FrameError::Attachments)?;
+            attachments = digits.parse().map_err(|_| PacketFrameError::Attachments)?;
+            rest = after.strip_prefix('-').ok_or(PacketFrameError::Attachments)?;
         }
         let mut namespace = "/";
         if rest.starts_with('/') {
@@ -86,7 +86,7 @@ impl<'a> Frame<'a> {
         let (digits, body) = split_digits(rest);
         let id = match digits {
             "" => None,
-            digits => Some(digits.parse().map_err(|_| FrameError::Id)?),
+            digits => Some(digits.parse().map_err(|_| PacketFrameError::Id)?),
         };
         Ok(Self { kind, attachments, namespace, id, body })
     }
@@ -135,14 +135,14 @@ mod tests {
         namespace: &'a str,
         id: Option<u64>,
         body: &'a str,
-    ) -> Frame<'a> {
-        Frame { kind, attachments, namespace, id, body }
+    ) -> PacketFrame<'a> {
+        PacketFrame { kind, attachments, namespace, id, body }
     }
 
     #[test]
     fn packets_of_the_field() {
-        let check = |text: &str, expected: Frame<'_>| {
-            assert_eq!(Frame::parse(text).as_ref(), Ok(&expected), "{text}");
+        let check = |text: &str, expected: PacketFrame<'_>| {
+            assert_eq!(PacketFrame::parse(text).as_ref(), Ok(&expected), "{text}");
             assert_eq!(expected.encode(), text);
         };
         check("0/smcp,{\"role\":\"agent\"}", frame(PacketKind::Connect, 0, "/smcp", None, "{\"role\":\"agent\"}"));
@@ -163,38 +163,38 @@ mod tests {
             ("0/a?x=1,{}", frame(PacketKind::Connect, 0, "/a", None, "{}")),
             ("50-[\"e\"]", frame(PacketKind::Event, 0, "/", None, "[\"e\"]")),
         ] {
-            assert_eq!(Frame::parse(text), Ok(expected), "{text}");
+            assert_eq!(PacketFrame::parse(text), Ok(expected), "{text}");
         }
     }
 
     #[test]
     fn what_is_not_a_packet_is_named() {
         for (text, expected) in [
-            ("", FrameError::Empty),
-            ("7", FrameError::UnknownKind('7')),
-            ("é", FrameError::UnknownKind('é')),
-            ("5[\"e\"]", FrameError::Attachments),
-            ("5-[\"e\"]", FrameError::Attachments),
-            ("51", FrameError::Attachments),
-            ("5+1-[]", FrameError::Attachments),
-            ("599999999999999999999999-[]", FrameError::Attachments),
-            ("299999999999999999999999[]", FrameError::Id),
+            ("", PacketFrameError::Empty),
+            ("7", PacketFrameError::UnknownKind('7')),
+            ("é", PacketFrameError::UnknownKind('é')),
+            ("5[\"e\"]", PacketFrameError::Attachments),
+            ("5-[\"e\"]", PacketFrameError::Attachments),
+            ("51", PacketFrameError::Attachments),
+            ("5+1-[]", PacketFrameError::Attachments),
+            ("599999999999999999999999-[]", PacketFrameError::Attachments),
+            ("299999999999999999999999[]", PacketFrameError::Id),
         ] {
-            assert_eq!(Frame::parse(text), Err(expected), "{text}");
+            assert_eq!(PacketFrame::parse(text), Err(expected), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in ".{0,64}") {
-            let _ = Frame::parse(&text);
+            let _ = PacketFrame::parse(&text);
         }
 
         #[test]
         fn what_is_parsed_is_written_the_same(id in proptest::option::of(any::<u64>()), n in 0usize..9, body in "\\[.{0,32}\\]") {
-            let frame = Frame { kind: PacketKind::Event, attachments: n, namespace: "/smcp", id, body: &body };
+            let frame = PacketFrame { kind: PacketKind::Event, attachments: n, namespace: "/smcp", id, body: &body };
             let text = frame.encode();
-            prop_assert_eq!(Frame::parse(&text), Ok(frame));
+            prop_assert_eq!(PacketFrame::parse(&text), Ok(frame));
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use a2c_socketio::{Client, Incoming, Options, Payload, Transport};
-use a2c_socketio_frame::{Frame, PacketKind};
+use a2c_socketio_frame::{PacketFrame, PacketKind};
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::net::TcpListener;
 use tokio_tungstenite::tungstenite::Message;
@@ -38,10 +38,10 @@ async fn serve(listener: TcpListener) -> Result<(), tokio_tungstenite::tungsteni
     while let Some(message) = socket.next().await {
         let Message::Text(text) = message? else { break };
         // `4` is a message; what follows is a Socket.IO packet.
-        let Some(Ok(packet)) = text.strip_prefix('4').map(Frame::parse) else { continue };
+        let Some(Ok(packet)) = text.strip_prefix('4').map(PacketFrame::parse) else { continue };
         let reply = match packet.kind {
-            PacketKind::Connect => Frame { body: r#"{"sid":"s1"}"#, ..packet },
-            PacketKind::Event => Frame { kind: PacketKind::Ack, ..packet },
+            PacketKind::Connect => PacketFrame { body: r#"{"sid":"s1"}"#, ..packet },
+            PacketKind::Event => PacketFrame { kind: PacketKind::Ack, ..packet },
             _ => break,
         };
         socket.send(Message::text(format!("4{}", reply.encode()))).await?;

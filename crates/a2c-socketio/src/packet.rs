@@ -1,8 +1,8 @@
 //! What packets carry: [`event_args`] and [`ack_args`] take the JSON array apart that a
-//! [`Frame`](a2c_socketio_frame::Frame) has left alone; [`OutgoingPacket`] is a packet that is ready for a
+//! [`PacketFrame`](a2c_socketio_frame::PacketFrame) has left alone; [`OutgoingPacket`] is a packet that is ready for a
 //! transport. Pure functions on text.
 
-use a2c_socketio_frame::FrameError;
+use a2c_socketio_frame::PacketFrameError;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::{SeqAccess, Visitor};
@@ -14,7 +14,7 @@ use crate::payload::Payload;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PacketError {
     #[error(transparent)]
-    Frame(#[from] FrameError),
+    Frame(#[from] PacketFrameError),
     #[error("an acknowledgement without a number")]
     MissingAckId,
     #[error("an event that is not a JSON array starting with a name")]

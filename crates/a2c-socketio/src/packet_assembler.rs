@@ -3,7 +3,7 @@
 //!
 //! MessageLimits are checked on the header, before anything is reserved for what a server announces.
 
-use a2c_socketio_frame::{Frame, PacketKind};
+use a2c_socketio_frame::{PacketFrame, PacketKind};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
@@ -76,7 +76,7 @@ impl PacketAssembler {
                 "a packet began before the attachments of the last one had arrived".into(),
             ));
         }
-        let frame = Frame::parse(text).map_err(PacketError::from)?;
+        let frame = PacketFrame::parse(text).map_err(PacketError::from)?;
         if frame.attachments > self.limits.attachments {
             return Err(DisconnectReason::Limit {
                 what: "a packet with a number of attachments",

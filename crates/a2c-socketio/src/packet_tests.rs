@@ -1,4 +1,4 @@
-use a2c_socketio_frame::{Frame, PacketKind};
+use a2c_socketio_frame::{PacketFrame, PacketKind};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn decoding_never_panics(text in any::<String>(), digits in "[0-7]{0,3}[-/,0-9a-z\\[\\]\"{}]{0,20}") {
         for text in [text, digits] {
-            if let Ok(header) = Frame::parse(&text) {
+            if let Ok(header) = PacketFrame::parse(&text) {
                 let _ = event_args(header.body);
                 let _ = ack_args(header.body);
                 let _ = connect_data(header.body);
@@ -54,7 +54,7 @@ proptest! {
         payload in any_payload(),
     ) {
         let sent = OutgoingPacket::event(&namespace, id, &name, payload.clone());
-        let header = Frame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
+        let header = PacketFrame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
         prop_assert_eq!(header.kind, PacketKind::Event);
         prop_assert_eq!(header.attachments, payload.attachments().len());
         prop_assert_eq!(header.namespace, namespace);
@@ -74,7 +74,7 @@ proptest! {
         payload in any_payload(),
     ) {
         let sent = OutgoingPacket::ack(&namespace, id, payload.clone());
-        let header = Frame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
+        let header = PacketFrame::parse(sent.text.strip_prefix('4').unwrap()).unwrap();
         prop_assert_eq!(header.kind, PacketKind::Ack);
         prop_assert_eq!(header.attachments, payload.attachments().len());
         prop_assert_eq!((header.namespace, header.id), (&*namespace, Some(id)));

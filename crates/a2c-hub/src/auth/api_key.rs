@@ -15,30 +15,30 @@ use super::{AuthRefusal, Authenticate, Claim, Grant};
 /// or as `auth.token` of the CONNECT.
 ///
 /// ```
-/// use a2c_hub::auth::{ApiKey, Key};
+/// use a2c_hub::auth::{ApiKey, ApiKeyAuth};
 ///
 /// # fn main() -> Result<(), a2c_hub::auth::UnusableKey> {
 /// // While clients change from one key to the next, both are valid, and the audit log names the key that was used.
-/// let keys = ApiKey::new(Key::new("8f2b1c…")?.labelled("2026")).or(Key::new("e07a55…")?.labelled("2027"));
+/// let keys = ApiKeyAuth::new(ApiKey::new("8f2b1c…")?.labelled("2026")).or(ApiKey::new("e07a55…")?.labelled("2027"));
 /// # drop(keys);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct ApiKey {
+pub struct ApiKeyAuth {
     /// At least one.
-    keys: Vec<Key>,
+    keys: Vec<ApiKey>,
 }
 
-impl ApiKey {
+impl ApiKeyAuth {
     /// Accepts one key.
-    pub fn new(key: Key) -> Self {
+    pub fn new(key: ApiKey) -> Self {
         Self { keys: vec![key] }
     }
 
     /// Accepts another key as well.
     #[must_use]
-    pub fn or(mut self, key: Key) -> Self {
+    pub fn or(mut self, key: ApiKey) -> Self {
         self.keys.push(key);
         self
     }
@@ -52,7 +52,7 @@ impl ApiKey {
     }
 }
 
-impl Authenticate for ApiKey {
+impl Authenticate for ApiKeyAuth {
     fn authenticate(&self, claim: &Claim<'_>) -> Result<Grant, AuthRefusal> {
         verify_credentials(claim, |given| {
             let given = digest(&SHA256, given);
@@ -70,12 +70,12 @@ impl Authenticate for ApiKey {
 
 /// A key that clients share, with an optional label.
 #[derive(Clone)]
-pub struct Key {
+pub struct ApiKey {
     label: Option<String>,
     digest: Digest,
 }
 
-impl Key {
+impl ApiKey {
     /// A key; only its digest is kept.
     ///
     /// # Errors
@@ -102,9 +102,9 @@ impl Key {
 }
 
 /// Shows neither key nor digest: a short key could be guessed from its digest.
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Key").field("label", &self.label).field("key", &"***").finish()
+        f.debug_struct("ApiKey").field("label", &self.label).field("key", &"***").finish()
     }
 }
 
@@ -130,13 +130,13 @@ mod tests {
     use super::super::testing::{claim, headers};
     use super::*;
 
-    fn ask(keys: &ApiKey, pairs: &[(&str, &str)], payload: &str) -> Result<String, AuthRefusal> {
+    fn ask(keys: &ApiKeyAuth, pairs: &[(&str, &str)], payload: &str) -> Result<String, AuthRefusal> {
         keys.authenticate(&claim(&headers(pairs), payload)).map(|grant| grant.subject().to_owned())
     }
 
     #[test]
     fn the_key_is_accepted_from_every_place_and_nothing_else_is() {
-        let keys = ApiKey::new(Key::new("s3cret").unwrap());
+        let keys = ApiKeyAuth::new(ApiKey::new("s3cret").unwrap());
         for (pairs, payload) in [
             (&[("x-api-key", "s3cret")][..], ""),
             (&[("access_token", "s3cret")], "{}"),
@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn several_keys_are_good_at_the_same_time() {
-        let key = |text| Key::new(text).unwrap();
-        let keys = ApiKey::new(key("one").labelled("robots")).or(key("two")).or(key("three").labelled("peo\nple"));
+        let key = |text| ApiKey::new(text).unwrap();
+        let keys = ApiKeyAuth::new(key("one").labelled("robots")).or(key("two")).or(key("three").labelled("peo\nple"));
         for (given, subject) in [("one", "robots"), ("two", "key 2"), ("three", "people")] {
             assert_eq!(ask(&keys, &[("x-api-key", given)], ""), Ok(subject.to_owned()));
         }
@@ -174,14 +174,14 @@ mod tests {
             ("s3\0cret", UnusableKey::Blank),
             (&too_long, UnusableKey::TooLong { limit: MAX_CREDENTIAL }),
         ] {
-            assert_eq!(Key::new(text).err(), Some(expected), "{text:.20}");
+            assert_eq!(ApiKey::new(text).err(), Some(expected), "{text:.20}");
         }
-        assert!(Key::new("two words").is_ok() && Key::new("schlüssel").is_ok());
+        assert!(ApiKey::new("two words").is_ok() && ApiKey::new("schlüssel").is_ok());
     }
 
     #[test]
     fn a_key_that_is_no_ascii_can_be_sent_too() {
-        let keys = ApiKey::new(Key::new("schlüssel").unwrap());
+        let keys = ApiKeyAuth::new(ApiKey::new("schlüssel").unwrap());
         assert_eq!(ask(&keys, &[], r#"{"token": "schlüssel"}"#), Ok("key".to_owned()));
         let value = axum::http::HeaderValue::from_bytes("schlüssel".as_bytes()).unwrap();
         let headers = [(axum::http::HeaderName::from_static("x-api-key"), value)].into_iter().collect();
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown() {
-        let shown = format!("{:?}", ApiKey::new(Key::new("s3cret").unwrap().labelled("robots")));
-        assert_eq!(shown, r#"ApiKey { keys: [Key { label: Some("robots"), key: "***" }] }"#);
+        let shown = format!("{:?}", ApiKeyAuth::new(ApiKey::new("s3cret").unwrap().labelled("robots")));
+        assert_eq!(shown, r#"ApiKeyAuth { keys: [ApiKey { label: Some("robots"), key: "***" }] }"#);
     }
 }

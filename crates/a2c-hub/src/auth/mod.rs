@@ -7,7 +7,7 @@
 //! | implementation | credential of a client |
 //! |---|---|
 //! | [`OpenAccess`] | none; for loopback only |
-//! | [`ApiKey`] | one of the keys that the operator gave out |
+//! | [`ApiKeyAuth`] | one of the keys that the operator gave out |
 //! | [`Jwt`] | a signed token, whose claims become the permissions |
 //! | [`CertificateAuth`] | the certificate that the TLS listener has verified |
 //!
@@ -35,12 +35,12 @@
 //! }
 //! ```
 
+mod api_key;
 mod certificate;
 mod credential;
 mod glob;
 mod grant;
 mod jwt;
-mod key;
 mod open_access;
 mod refusal;
 
@@ -50,11 +50,11 @@ use std::time::SystemTime;
 
 use axum::http::HeaderMap;
 
+pub use api_key::{ApiKey, ApiKeyAuth, UnusableKey};
 pub use certificate::CertificateAuth;
 pub use glob::Glob;
 pub use grant::Grant;
 pub use jwt::{Jwt, JwtKey, UnusableJwtKey};
-pub use key::{ApiKey, Key, UnusableKey};
 pub use open_access::OpenAccess;
 pub use refusal::AuthRefusal;
 
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn every_implementation_can_be_named_in_a_log() {
-        let key = Key::new("s3cret").unwrap();
+        let key = ApiKey::new("s3cret").unwrap();
         let secret = JwtKey::hs256(b"s3cret s3cret s3cret s3cret s3cret").unwrap();
         let all: [(Arc<dyn Authenticate>, &str, bool); 4] = [
             (Arc::new(OpenAccess), "none", true),
-            (Arc::new(ApiKey::new(key)), "token", false),
+            (Arc::new(ApiKeyAuth::new(key)), "token", false),
             (Arc::new(Jwt::new(secret)), "jwt", false),
             (Arc::new(CertificateAuth), "mtls", false),
         ];

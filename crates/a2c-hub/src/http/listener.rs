@@ -39,7 +39,7 @@ const NOT_SENT: u32 = 128 << 10;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 /// Accepts connections and serves them.
-pub(crate) struct HttpListener {
+pub(crate) struct HubListener {
     pub(crate) tcp: TcpListener,
     pub(crate) tls: Option<ServerTls>,
     pub(crate) address_limits: Arc<AddressLimits>,
@@ -50,7 +50,7 @@ pub(crate) struct HttpListener {
     pub(crate) tasks: TaskTracker,
 }
 
-impl HttpListener {
+impl HubListener {
     /// Accepts connections until `stop` is cancelled.
     pub(crate) async fn serve(self, router: Router) {
         let mut http = http1::Builder::new();

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use serde::Serialize;
 
-use crate::auth::ApiKey;
+use crate::auth::ApiKeyAuth;
 use crate::switchboard::to_json;
 use crate::wire::SocketIoHandler;
 pub(crate) use handshake::HandshakePolicy;
@@ -35,7 +35,7 @@ struct ClientRoutes {
 pub(crate) fn router(
     engine: &Arc<Engine<SocketIoHandler>>,
     handshake: HandshakePolicy,
-    keys: Option<ApiKey>,
+    keys: Option<ApiKeyAuth>,
 ) -> Router {
     let (handshake, switchboard) = (Arc::new(handshake), engine.handler().switchboard.clone());
     let is_open = engine.handler().auth.is_open();

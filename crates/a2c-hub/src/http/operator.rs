@@ -15,7 +15,7 @@ use axum::routing::{delete, get};
 use super::handshake::HandshakePolicy;
 use super::json;
 use crate::audit::Decision;
-use crate::auth::{ApiKey, Authenticate as _, Claim};
+use crate::auth::{ApiKeyAuth, Authenticate as _, Claim};
 use crate::metrics::{self, LimitKind};
 use crate::query::query_value;
 use crate::wire::connection::RemotePeer;
@@ -32,7 +32,7 @@ pub(crate) struct OperatorState {
     pub(crate) handshake: Arc<HandshakePolicy>,
     /// The keys of operators. Without keys, every program on this machine is an operator, as long as the hub serves only
     /// this machine.
-    pub(crate) keys: Option<ApiKey>,
+    pub(crate) keys: Option<ApiKeyAuth>,
     /// Clients need no credential.
     pub(crate) is_open: bool,
 }

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant, SystemTime};
 use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode};
-use a2c_socketio_frame::{Frame, PacketKind};
+use a2c_socketio_frame::{PacketFrame, PacketKind};
 use tokio::sync::Notify;
 
 use crate::limits::HubLimits;
@@ -179,7 +179,7 @@ impl<M: Mailbox> Switchboard<M> {
     }
 
     /// Refuses a packet without reading it: an event is answered to its sender, an answer to the Agent that waits for it.
-    pub(crate) fn refuse(&self, conn: ConnId, mailbox: M, frame: &Frame<'_>, error: &ErrorBody) {
+    pub(crate) fn refuse(&self, conn: ConnId, mailbox: M, frame: &PacketFrame<'_>, error: &ErrorBody) {
         match (frame.kind, frame.id) {
             (PacketKind::Ack, Some(id)) => {
                 let mut state = self.state();

@@ -1,13 +1,13 @@
 //! A complete Socket.IO packet from a client.
 
 use a2c_engineio::Text;
-use a2c_socketio_frame::Frame;
+use a2c_socketio_frame::PacketFrame;
 use bytes::Bytes;
 
 /// A packet and its attachments. The hub passes parts of it on as slices of the received text.
 pub(crate) struct ReceivedPacket<'a> {
     pub(crate) text: &'a Text,
-    pub(crate) frame: Frame<'a>,
+    pub(crate) frame: PacketFrame<'a>,
     pub(crate) attachments: Vec<Bytes>,
 }
 

@@ -2,7 +2,7 @@
 
 use a2c_engineio::OutgoingMessage;
 use a2c_protocol::{ErrorBody, NAMESPACE};
-use a2c_socketio_frame::{Frame, PacketKind};
+use a2c_socketio_frame::{PacketFrame, PacketKind};
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub(crate) fn event_of(event: &str, payload: &impl Serialize) -> OutgoingMessage
 }
 
 fn head(kind: PacketKind, id: Option<u64>, attachments: usize, body: &str) -> String {
-    Frame { kind, attachments, namespace: NAMESPACE, id, body }.encode()
+    PacketFrame { kind, attachments, namespace: NAMESPACE, id, body }.encode()
 }
 
 pub(crate) fn to_json(payload: &impl Serialize) -> String {

@@ -18,7 +18,7 @@ use crate::metrics::{LimitKind, RequestOutcome};
 use crate::office::ConnId;
 use crate::route::calls::{AlreadyRunning, CallId, PendingCall};
 use crate::route::envelope::{Envelope, MalformedEvent, stamp};
-use crate::telemetry::{CallEnd, CallRequest};
+use crate::telemetry::{CallEnd, CallStart};
 
 /// How long the hub waits beyond the time limit of a tool call.
 const GRACE: Duration = Duration::from_secs(5);
@@ -81,7 +81,7 @@ impl<M: Mailbox> Switchboard<M> {
         }
         let mailbox = state.members.get(&computer).ok_or_else(gone)?.mailbox.clone();
         let identity = &state.members.get(&conn).ok_or_else(gone)?.identity;
-        let telemetry = self.telemetry.begin_call(CallRequest {
+        let telemetry = self.telemetry.begin_call(CallStart {
             event,
             identity,
             agent: &seat,

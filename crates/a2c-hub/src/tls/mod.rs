@@ -1,14 +1,14 @@
 //! TLS of the listener: the certificate of the hub, and the client certificates that it accepts.
 //!
-//! How data flows: [`ServerTls::load`] reads the files (`credentials`) into settings that new connections share;
+//! How data flows: [`ServerTls::load`] reads the files (`server_credentials`) into settings that new connections share;
 //! [`ServerTls::accept`] makes the handshake with the present settings and returns the subject of the client
 //! (`subject`); [`ServerTls::reload`], called by the owner or by [`ServerTls::watch`] when the files have changed
 //! (`file_stamps`), replaces the settings. Open connections keep theirs. [`TlsConfig::check`] tries the files without a
 //! listener.
 
 mod check;
-mod credentials;
 mod file_stamps;
+mod server_credentials;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -28,9 +28,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 pub use check::TlsCheck;
-use credentials::Credentials;
-pub use credentials::TlsError;
 use file_stamps::FileStamps;
+use server_credentials::ServerCredentials;
+pub use server_credentials::TlsConfigError;
 
 /// Encrypted bytes that may wait for a slow reader, per connection: two records. More would only cost memory, since the
 /// packets of a member wait in its send queue.
@@ -69,16 +69,16 @@ struct TlsState {
 }
 
 struct LoadedFiles {
-    credentials: Credentials,
+    credentials: ServerCredentials,
     /// The stamps of the files when they were last read, also where they were unusable.
     seen: FileStamps,
 }
 
 impl ServerTls {
     /// Reads the files for the first time.
-    pub(crate) fn load(config: &TlsConfig) -> Result<Self, TlsError> {
+    pub(crate) fn load(config: &TlsConfig) -> Result<Self, TlsConfigError> {
         let seen = FileStamps::of(config);
-        let credentials = Credentials::read(config)?;
+        let credentials = ServerCredentials::read(config)?;
         let serving = RwLock::new(settings(&credentials)?);
         warn(&credentials, config);
         let loaded = Mutex::new(LoadedFiles { credentials, seen });
@@ -106,7 +106,7 @@ impl ServerTls {
     }
 
     /// Reads the files again. Returns whether the settings changed; after an error the old settings stay.
-    pub(crate) fn reload(&self) -> Result<bool, TlsError> {
+    pub(crate) fn reload(&self) -> Result<bool, TlsConfigError> {
         self.shared.reload()
     }
 
@@ -147,15 +147,15 @@ impl TlsState {
         }
     }
 
-    fn reload(&self) -> Result<bool, TlsError> {
+    fn reload(&self) -> Result<bool, TlsConfigError> {
         self.replace(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn replace(&self, loaded: &mut LoadedFiles) -> Result<bool, TlsError> {
+    fn replace(&self, loaded: &mut LoadedFiles) -> Result<bool, TlsConfigError> {
         // Taken before reading, so that a change during the reading is seen next time, and kept if reading fails, so that
         // an unusable file is logged once.
         loaded.seen = FileStamps::of(&self.config);
-        let fresh = Credentials::read(&self.config)?;
+        let fresh = ServerCredentials::read(&self.config)?;
         if fresh.are_those_of(&loaded.credentials) {
             return Ok(false);
         }
@@ -168,11 +168,11 @@ impl TlsState {
 }
 
 /// Logs the warnings about a certificate.
-fn warn(credentials: &Credentials, config: &TlsConfig) {
+fn warn(credentials: &ServerCredentials, config: &TlsConfig) {
     credentials.warnings(config).iter().for_each(|warning| tracing::warn!("{warning}"));
 }
 
-fn settings(credentials: &Credentials) -> Result<Arc<ServerConfig>, TlsError> {
+fn settings(credentials: &ServerCredentials) -> Result<Arc<ServerConfig>, TlsConfigError> {
     let mut settings = credentials.settings()?;
     // The websocket upgrade exists only in HTTP/1.1.
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -16,7 +16,7 @@ use super::{TlsConfig, subject};
 /// Why a hub cannot speak TLS with its files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TlsError {
+pub enum TlsConfigError {
     /// A file is unusable.
     #[error("TLS: {0}")]
     File(#[from] PemError),
@@ -37,15 +37,16 @@ pub enum TlsError {
     Setup(#[source] rustls::Error),
 }
 
-pub(super) struct Credentials {
+/// The content of the TLS files.
+pub(super) struct ServerCredentials {
     own: CertifiedKey,
     client_cas: Option<Vec<CertificateDer<'static>>>,
     provider: Arc<CryptoProvider>,
 }
 
-impl Credentials {
+impl ServerCredentials {
     /// Reads all files.
-    pub(super) fn read(config: &TlsConfig) -> Result<Self, TlsError> {
+    pub(super) fn read(config: &TlsConfig) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(ring::default_provider());
         let own = a2c_pem::identity(&config.certificate, &config.key, &provider)?;
         let client_cas = config.client_ca.as_deref().map(a2c_pem::authorities).transpose()?;
@@ -75,19 +76,19 @@ impl Credentials {
     }
 
     /// TLS 1.2 and 1.3 with these credentials.
-    pub(super) fn settings(&self) -> Result<ServerConfig, TlsError> {
+    pub(super) fn settings(&self) -> Result<ServerConfig, TlsConfigError> {
         let versions = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
-            .map_err(TlsError::Setup)?;
+            .map_err(TlsConfigError::Setup)?;
         let clients = match &self.client_cas {
             None => versions.with_no_client_auth(),
             Some(cas) => {
                 let mut roots = RootCertStore::empty();
                 for ca in cas {
-                    roots.add(ca.clone()).map_err(TlsError::Setup)?;
+                    roots.add(ca.clone()).map_err(TlsConfigError::Setup)?;
                 }
                 let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), self.provider.clone()).build();
-                let other = |error| TlsError::Setup(rustls::Error::General(format!("client CA: {error}")));
+                let other = |error| TlsConfigError::Setup(rustls::Error::General(format!("client CA: {error}")));
                 versions.with_client_cert_verifier(verifier.map_err(other)?)
             }
         };

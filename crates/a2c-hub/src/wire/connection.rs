@@ -32,7 +32,7 @@ pub(crate) struct RemotePeer {
 }
 
 /// The state that the hub keeps with each connection.
-pub(crate) struct Connection {
+pub(crate) struct ClientConnection {
     pub(crate) peer: RemotePeer,
     pub(crate) version: Option<Version>,
     /// Set by a successful CONNECT.
@@ -74,7 +74,7 @@ pub(crate) enum RateExceeded {
     Abuse,
 }
 
-impl Connection {
+impl ClientConnection {
     pub(crate) fn new(request: &Parts, telemetry: Arc<Telemetry>) -> Self {
         let peer = request.extensions.get::<RemotePeer>().cloned();
         let query = request.uri.query().unwrap_or_default();

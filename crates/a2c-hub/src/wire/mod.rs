@@ -1,6 +1,6 @@
 //! The Socket.IO protocol of the hub, on top of an Engine.IO transport.
 //!
-//! A text message is a [`Frame`]; a frame that announces attachments waits in its connection until they have arrived.
+//! A text message is a [`PacketFrame`]; one that announces attachments waits in its connection until they have arrived.
 //! This module handles CONNECT and DISCONNECT; events and acknowledgements go to the [`Switchboard`]. The task of a
 //! connection handles its messages one after the other, in the order of their arrival, which keeps the order of calls.
 
@@ -13,7 +13,7 @@ use std::time::{Instant, SystemTime};
 use a2c_engineio::{CloseReason, Handler, OutgoingMessage, Socket, Text};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
-use a2c_socketio_frame::{Frame, PacketKind};
+use a2c_socketio_frame::{PacketFrame, PacketKind};
 use axum::http::request::Parts;
 use bytes::Bytes;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ use crate::metrics::{Label as _, LimitKind, RefusalReason};
 use crate::office::ConnId;
 use crate::switchboard::{Mailbox as _, Member, ReceivedPacket, Switchboard};
 use crate::telemetry::ClientIdentity;
-use connection::{Connection, PartialPacket, RateExceeded};
+use connection::{ClientConnection, PartialPacket, RateExceeded};
 use mailbox::SocketMailbox;
 
 /// The longest CONNECT, credentials included, in bytes.
@@ -40,7 +40,7 @@ const PASSED_OVER: usize = 16;
 const SMALL: usize = 16 << 10;
 
 /// An Engine.IO session with the hub's state of the connection.
-pub(crate) type EngineSocket = Socket<Connection>;
+pub(crate) type EngineSocket = Socket<ClientConnection>;
 
 /// The switchboard of the members that are connected over Engine.IO.
 pub(crate) type HubSwitchboard = Switchboard<SocketMailbox>;
@@ -56,10 +56,10 @@ pub(crate) struct SocketIoHandler {
 }
 
 impl Handler for SocketIoHandler {
-    type Data = Connection;
+    type Data = ClientConnection;
 
-    fn opened(&self, request: &Parts) -> Connection {
-        Connection::new(request, self.switchboard.telemetry.clone())
+    fn opened(&self, request: &Parts) -> ClientConnection {
+        ClientConnection::new(request, self.switchboard.telemetry.clone())
     }
 
     fn closed(&self, socket: &Arc<EngineSocket>, reason: CloseReason) {
@@ -83,7 +83,7 @@ impl Handler for SocketIoHandler {
         if gathering {
             return protocol_error(socket, "text where an attachment was due");
         }
-        let frame = match Frame::parse(&text) {
+        let frame = match PacketFrame::parse(&text) {
             Ok(frame) => frame,
             Err(e) => return protocol_error(socket, &e.to_string()),
         };
@@ -126,7 +126,7 @@ impl Handler for SocketIoHandler {
         drop(state);
         socket.gather(0);
         let Some(PartialPacket::Gathering { text, received, .. }) = gathered else { return };
-        if let Ok(frame) = Frame::parse(&text) {
+        if let Ok(frame) = PacketFrame::parse(&text) {
             self.dispatch(socket, ReceivedPacket { text: &text, frame, attachments: received });
         }
     }
@@ -134,7 +134,7 @@ impl Handler for SocketIoHandler {
 
 impl SocketIoHandler {
     /// Handles a packet whose attachments have not arrived.
-    fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &Frame<'_>) {
+    fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &PacketFrame<'_>) {
         let (expected, limit) = (frame.attachments, self.limits.max_attachments);
         let Some(&conn) = socket.data.member.get() else {
             return protocol_error(socket, "a packet before CONNECT");
@@ -342,7 +342,7 @@ fn role_of(auth: &str) -> Result<Option<Role>, RoleClaimError> {
 }
 
 fn encode(kind: PacketKind, namespace: &str, body: &str) -> OutgoingMessage {
-    OutgoingMessage::text(Frame { kind, attachments: 0, namespace, id: None, body }.encode())
+    OutgoingMessage::text(PacketFrame { kind, attachments: 0, namespace, id: None, body }.encode())
 }
 
 fn connect_error(socket: &Arc<EngineSocket>, namespace: &str, message: &str) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2c_hub::auth::{ApiKey, Authenticate, Key};
+use a2c_hub::auth::{ApiKey, ApiKeyAuth, Authenticate};
 use a2c_socketio::{Options, SocketConnectError};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ async fn refusal(options: Options) -> String {
 }
 
 fn token(key: &str) -> Arc<dyn Authenticate> {
-    Arc::new(ApiKey::new(Key::new(key).unwrap()))
+    Arc::new(ApiKeyAuth::new(ApiKey::new(key).unwrap()))
 }
 
 #[tokio::test]

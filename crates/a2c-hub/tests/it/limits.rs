@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_hub::auth::{ApiKey, Key};
+use a2c_hub::auth::{ApiKey, ApiKeyAuth};
 use a2c_hub::{Hub, HubLimits, Rate};
 use a2c_socketio::SocketConnectError;
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ async fn joins() {
 #[tokio::test]
 async fn failed_credentials() {
     let hub = hub_with(|config| {
-        config.auth = Arc::new(ApiKey::new(Key::new("a key that is right").unwrap()));
+        config.auth = Arc::new(ApiKeyAuth::new(ApiKey::new("a key that is right").unwrap()));
         config.limits.failed_connects = per_hour(3);
     })
     .await;

@@ -1,7 +1,7 @@
 //! The routes for operators: health, readiness, metrics, views, and disconnecting a member.
 
 use a2c_hub::Hub;
-use a2c_hub::auth::{ApiKey, Key};
+use a2c_hub::auth::{ApiKey, ApiKeyAuth};
 use a2c_socketio::Incoming;
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ async fn operators_are_local_or_show_a_token() {
     let (status, _) = get(&local, "/admin/offices", "origin: https://evil.example\r\n").await;
     assert!(status.contains("403"), "{status}");
 
-    let keyed = hub_with(|config| config.admin = Some(ApiKey::new(Key::new("operators-only").unwrap()))).await;
+    let keyed = hub_with(|config| config.admin = Some(ApiKeyAuth::new(ApiKey::new("operators-only").unwrap()))).await;
     assert!(get(&keyed, "/metrics", "").await.0.contains("401"));
     assert!(get(&keyed, "/metrics", "authorization: Bearer wrong\r\n").await.0.contains("401"));
     assert!(get(&keyed, "/metrics", "authorization: Bearer operators-only\r\n").await.0.contains("200"));

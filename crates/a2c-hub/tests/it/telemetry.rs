@@ -67,7 +67,7 @@ async fn a_refused_credential_is_audited_without_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
     let hub = hub_with(|config| {
-        config.auth = std::sync::Arc::new(a2c_hub::auth::ApiKey::new(a2c_hub::auth::Key::new("right").unwrap()));
+        config.auth = std::sync::Arc::new(a2c_hub::auth::ApiKeyAuth::new(a2c_hub::auth::ApiKey::new("right").unwrap()));
         config.audit = Some(AuditConfig::at(&path));
     })
     .await;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a2c_agent::Secret;
-use a2c_hub::auth::{ApiKey, Authenticate, CertificateAuth, Jwt, JwtKey, Key, OpenAccess, UnusableJwtKey};
+use a2c_hub::auth::{ApiKey, ApiKeyAuth, Authenticate, CertificateAuth, Jwt, JwtKey, OpenAccess, UnusableJwtKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -113,12 +113,12 @@ fn made_up() -> Result<Access, Problem> {
     let mut bytes = [0; MADE_UP];
     SystemRandom::new().fill(&mut bytes).map_err(|_| Problem::NoRandomness)?;
     let token = BASE64_URL_SAFE_NO_PAD.encode(bytes);
-    let key = Key::new(&token).expect("letters, digits, - and _ make a key");
-    Ok(Access { auth: Arc::new(ApiKey::new(key.labelled("made-up token"))), made_up: Some(Secret::new(token)) })
+    let key = ApiKey::new(&token).expect("letters, digits, - and _ make a key");
+    Ok(Access { auth: Arc::new(ApiKeyAuth::new(key.labelled("made-up token"))), made_up: Some(Secret::new(token)) })
 }
 
-fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKey> {
-    let mut keys: Option<ApiKey> = None;
+fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKeyAuth> {
+    let mut keys: Option<ApiKeyAuth> = None;
     let mut seen: Vec<(&SecretSource, Secret)> = Vec::new();
     let mut labels: Vec<&str> = Vec::new();
     for (label, source) in &settings.auth.tokens {
@@ -139,7 +139,7 @@ fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKey> {
         }
         keys = Some(match keys {
             Some(keys) => keys.or(key),
-            None => ApiKey::new(key),
+            None => ApiKeyAuth::new(key),
         });
     }
     if settings.auth.tokens.is_empty() {
@@ -150,7 +150,7 @@ fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKey> {
 }
 
 /// One token, which has to be hard to guess where many can try.
-pub(crate) fn token(source: &SecretSource, listen: SocketAddr, notes: &mut Notes) -> Option<(Secret, Key)> {
+pub(crate) fn token(source: &SecretSource, listen: SocketAddr, notes: &mut Notes) -> Option<(Secret, ApiKey)> {
     let read = source.read(&mut notes.warnings);
     let secret = notes.keep(read)?;
     let setting = source.setting().to_owned();
@@ -163,7 +163,7 @@ pub(crate) fn token(source: &SecretSource, listen: SocketAddr, notes: &mut Notes
             notes.problems.push(short);
         }
     }
-    let key = Key::new(secret.expose()).map_err(|source| Problem::Token { setting, source });
+    let key = ApiKey::new(secret.expose()).map_err(|source| Problem::Token { setting, source });
     notes.keep(key).map(|key| (secret, key))
 }
 

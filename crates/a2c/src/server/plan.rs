@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use a2c_agent::Secret;
-use a2c_hub::auth::ApiKey;
+use a2c_hub::auth::ApiKeyAuth;
 use a2c_hub::trace::{OtlpConfig, TraceStartError, Tracer};
 use a2c_hub::{AuditConfig, HubConfig, TlsCheck, TlsConfig};
 use a2c_settings::Origin;
@@ -89,9 +89,9 @@ fn tls(settings: &TlsSettings, notes: &mut Notes, logged: &mut Vec<String>) -> O
     None
 }
 
-fn admin(settings: &Settings, notes: &mut Notes) -> Option<ApiKey> {
+fn admin(settings: &Settings, notes: &mut Notes) -> Option<ApiKeyAuth> {
     let (_, key) = access::token(settings.admin.as_ref()?, settings.listen, notes)?;
-    Some(ApiKey::new(key.labelled("admin")))
+    Some(ApiKeyAuth::new(key.labelled("admin")))
 }
 
 fn audit(settings: &Settings, notes: &mut Notes) -> Option<AuditConfig> {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use a2c_hub::audit::AuditOpenError;
 use a2c_hub::auth::{UnusableJwtKey, UnusableKey};
-use a2c_hub::{TlsError, trace};
+use a2c_hub::{TlsConfigError, trace};
 use a2c_pem::PemError;
 
 use super::reading::FileError;
@@ -129,7 +129,7 @@ pub(crate) enum Problem {
     Pem(#[from] PemError),
     /// The TLS files do not go together.
     #[error(transparent)]
-    Tls(TlsError),
+    Tls(TlsConfigError),
     /// The audit log cannot be written.
     #[error("audit.file: cannot write {}: {source}", path.display())]
     Audit {
@@ -154,10 +154,10 @@ pub(crate) enum Problem {
     Header(&'static str),
 }
 
-impl From<TlsError> for Problem {
-    fn from(error: TlsError) -> Self {
+impl From<TlsConfigError> for Problem {
+    fn from(error: TlsConfigError) -> Self {
         match error {
-            TlsError::File(error) => Self::Pem(error),
+            TlsConfigError::File(error) => Self::Pem(error),
             other => Self::Tls(other),
         }
     }

@@ -1,10 +1,10 @@
 //! TLS as a client meets it, with certificates made for the test.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod credentials;
 mod handshake;
 mod pki;
 mod reload;
+mod server_credentials;
 mod subject;
 
 use std::io;

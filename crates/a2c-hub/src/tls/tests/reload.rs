@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use super::pki::{Ca, TlsFixture, age, params, write};
 use super::{PATIENCE, TlsClient, TlsEchoServer, certificate_of, echo};
 use crate::tls::file_stamps::FileStamps;
-use crate::tls::{ServerTls, TlsError};
+use crate::tls::{ServerTls, TlsConfigError};
 
 /// What a piece of work logs on this thread.
 pub(super) fn logged(work: impl FnOnce()) -> String {
@@ -70,7 +70,7 @@ async fn a_pair_that_does_not_fit_leaves_the_old_one_in_use() {
 
     // Half of the new pair is there.
     write(&files.config.certificate, &second.certificate);
-    assert!(matches!(tls.reload(), Err(TlsError::File(PemError::Mismatch { .. }))));
+    assert!(matches!(tls.reload(), Err(TlsConfigError::File(PemError::Mismatch { .. }))));
     assert_eq!(served(&ca, &listener).await, first.der());
     // Half of a file is there.
     write(&files.config.key, &second.key[..second.key.len() / 2]);

@@ -1,6 +1,6 @@
 //! No refusal, log text or debug text contains a credential.
 
-use a2c_hub::auth::{ApiKey, Authenticate, Jwt, JwtKey, Key};
+use a2c_hub::auth::{ApiKey, ApiKeyAuth, Authenticate, Jwt, JwtKey};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ proptest! {
     // Digits and capitals: our own words do not contain eight of them.
     #[test]
     fn no_word_about_a_refused_credential_repeats_it(credential in "[A-Z0-9]{8,64}(\\.[A-Z0-9]{8,64}){0,3}") {
-        let key = ApiKey::new(Key::new("another key").unwrap());
+        let key = ApiKeyAuth::new(ApiKey::new("another key").unwrap());
         let tokens = jwt();
         for authenticate in [&key as &dyn Authenticate, &tokens] {
             let text = written(authenticate, &credential);
@@ -52,12 +52,12 @@ proptest! {
 
     #[test]
     fn an_authentication_does_not_show_its_keys(key in "[A-Z0-9]{32,64}") {
-        let of_keys = ApiKey::new(Key::new(&key).unwrap().labelled("robots"));
+        let of_keys = ApiKeyAuth::new(ApiKey::new(&key).unwrap().labelled("robots"));
         let of_tokens = Jwt::new(JwtKey::hs256(key.as_bytes()).unwrap()).issuer("login");
         let text = format!("{of_keys:?} {of_keys:#?} {of_tokens:?} {of_tokens:#?}");
         prop_assert!(text.contains("***") && !tells(&text, &key), "{text}");
         let unusable = [
-            format!("{:?}", Key::new(&format!("{key}\n"))),
+            format!("{:?}", ApiKey::new(&format!("{key}\n"))),
             format!("{:?}", JwtKey::hs256(&key.as_bytes()[..31])),
             format!("{:?}", JwtKey::rs256(&key)),
             format!("{:?}", JwtKey::eddsa(&format!("-----BEGIN PUBLIC KEY-----\n{key}\n-----END PUBLIC KEY-----"))),
