@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use a2c_finder::desktop::{Window, organize_desktop};
-use a2c_finder::finder::{FinderIndex, FinderQuery, ListedDocument};
+use a2c_finder::finder::{DocumentQuery, FinderIndex, ListedDocument};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             index.put(&listed.complete()?);
         }
     }
-    let query = FinderQuery { keywords: vec!["report".into(), "YEAR".into()], ..FinderQuery::default() };
+    let query = DocumentQuery { keywords: vec!["report".into(), "YEAR".into()], ..DocumentQuery::default() };
     let (page, total) = index.view().page(&query, &["library"]);
     println!("{total} of {} documents:", index.len());
     for document in page {

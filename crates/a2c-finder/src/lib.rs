@@ -4,7 +4,7 @@
 //! `a2c-protocol` only.
 //!
 //! ```
-//! use a2c_finder::finder::{FinderIndex, FinderQuery, ListedDocument};
+//! use a2c_finder::finder::{DocumentQuery, FinderIndex, ListedDocument};
 //!
 //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let resource = serde_json::from_value(serde_json::json!({
@@ -16,7 +16,7 @@
 //!
 //! let mut index = FinderIndex::new();
 //! index.put(&listed.complete()?);
-//! let query = FinderQuery { keywords: vec!["REPORT".into()], ..FinderQuery::default() };
+//! let query = DocumentQuery { keywords: vec!["REPORT".into()], ..DocumentQuery::default() };
 //! let (page, total) = index.view().page(&query, &["library"]);
 //! assert_eq!((page[0].title.as_str(), total), ("Annual report", 1));
 //! # Ok(())

@@ -1,6 +1,6 @@
 //! The catalogue without servers: listings, reads and changes, and what is shown of them.
 
-use a2c_finder::finder::FinderQuery;
+use a2c_finder::finder::DocumentQuery;
 use a2c_protocol::context::Resource;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl Stage {
     }
 
     fn shown(&self) -> Vec<String> {
-        let query = FinderQuery { keywords: Vec::new(), file_type: None, offset: 0, limit: 100 };
+        let query = DocumentQuery { keywords: Vec::new(), file_type: None, offset: 0, limit: 100 };
         let (documents, _) = self.catalogue.finder().page(&query, &[""; 0]);
         documents.into_iter().map(|document| document.title).collect()
     }

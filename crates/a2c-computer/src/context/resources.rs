@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a2c_finder::finder::FinderQuery;
+use a2c_finder::finder::DocumentQuery;
 use a2c_protocol::context::{
     GetFinderReq, GetFinderRet, GetResourcesReq, GetResourcesRet, ReadResourceReq, ReadResourceRet,
 };
@@ -30,7 +30,7 @@ impl ContextPlane<'_> {
         if request.keywords.as_ref().is_some_and(|keywords| keywords.len() > MAX_KEYWORDS) {
             return Err(ErrorBody::bad_request(format!("field `keywords`: there may be {MAX_KEYWORDS} at most")));
         }
-        let query = FinderQuery {
+        let query = DocumentQuery {
             limit: request.page_size(),
             keywords: request.keywords.unwrap_or_default(),
             file_type: request.file_type,

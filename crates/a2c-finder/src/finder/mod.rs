@@ -18,7 +18,7 @@ mod query;
 pub use index::{FinderIndex, FinderView};
 pub use listed_document::{Incomplete, ListedDocument};
 pub use organise::organize_finder;
-pub use query::FinderQuery;
+pub use query::DocumentQuery;
 
 use a2c_protocol::uri::{DpeLevel, DpeUri};
 

@@ -8,7 +8,7 @@ use a2c_protocol::context::DpeDocumentSummary;
 use super::doc_ref_of;
 use super::fold::searchable;
 use super::last_modified::instant;
-use super::query::FinderQuery;
+use super::query::DocumentQuery;
 use crate::server_order::servers_by_use;
 
 /// A page of documents, and how many there are after filtering and before paging.
@@ -22,7 +22,7 @@ use crate::server_order::servers_by_use;
 /// 5. Offset and limit.
 pub fn organize_finder<'a>(
     documents: &'a [DpeDocumentSummary],
-    query: &FinderQuery,
+    query: &DocumentQuery,
     recent: &[impl AsRef<str>],
 ) -> (Vec<&'a DpeDocumentSummary>, u64) {
     let keywords = query.folded_keywords();

@@ -6,7 +6,7 @@ use super::fold::fold;
 
 /// Which documents to give, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FinderQuery {
+pub struct DocumentQuery {
     /// Keep documents in whose title, keywords or summary any of these occurs, whatever its case; empty keeps all.
     ///
     /// A keyword is looked for as it is, spaces included. The empty one occurs in every text: it keeps all documents.
@@ -19,7 +19,7 @@ pub struct FinderQuery {
     pub limit: u64,
 }
 
-impl FinderQuery {
+impl DocumentQuery {
     /// The page size after capping.
     pub(super) fn page_size(&self) -> usize {
         // The cap is far below any usize.
@@ -35,14 +35,14 @@ impl FinderQuery {
     }
 }
 
-impl Default for FinderQuery {
+impl Default for DocumentQuery {
     /// The first page of all documents, as a request without any wishes gets it.
     fn default() -> Self {
         Self { keywords: Vec::new(), file_type: None, offset: 0, limit: GetFinderReq::DEFAULT_LIMIT }
     }
 }
 
-impl From<&GetFinderReq> for FinderQuery {
+impl From<&GetFinderReq> for DocumentQuery {
     fn from(request: &GetFinderReq) -> Self {
         Self {
             keywords: request.keywords.clone().unwrap_or_default(),
@@ -59,13 +59,14 @@ mod tests {
 
     #[test]
     fn a_request_is_a_query() {
-        let request = |json: &str| FinderQuery::from(&serde_json::from_str::<GetFinderReq>(json).unwrap());
+        let request = |json: &str| DocumentQuery::from(&serde_json::from_str::<GetFinderReq>(json).unwrap());
         let bare = request(r#"{"agent": "a", "req_id": "1", "computer": "c"}"#);
-        assert_eq!(bare, FinderQuery::default());
+        assert_eq!(bare, DocumentQuery::default());
         let full = request(
             r#"{"agent": "a", "req_id": "1", "computer": "c", "keywords": ["x"], "file_type": "pdf", "offset": 3, "limit": 500}"#,
         );
-        let expected = FinderQuery { keywords: vec!["x".into()], file_type: Some("pdf".into()), offset: 3, limit: 500 };
+        let expected =
+            DocumentQuery { keywords: vec!["x".into()], file_type: Some("pdf".into()), offset: 3, limit: 500 };
         assert_eq!(full, expected);
         assert_eq!((bare.page_size(), full.page_size()), (20, 100));
     }
@@ -74,7 +75,7 @@ mod tests {
     fn keywords_that_keep_everything_are_no_filter() {
         let folded = |keywords: &[&str]| {
             let keywords = keywords.iter().map(|&keyword| keyword.to_owned()).collect();
-            FinderQuery { keywords, ..FinderQuery::default() }.folded_keywords()
+            DocumentQuery { keywords, ..DocumentQuery::default() }.folded_keywords()
         };
         assert_eq!(folded(&[]), None);
         assert_eq!(folded(&["a", ""]), None);

@@ -1,7 +1,7 @@
 //! Desktop and Finder show servers in the same order.
 
 use a2c_finder::desktop::{Window, organize_desktop};
-use a2c_finder::finder::{FinderIndex, FinderQuery, ListedDocument, organize_finder};
+use a2c_finder::finder::{DocumentQuery, FinderIndex, ListedDocument, organize_finder};
 use serde_json::json;
 
 const SERVERS: [&str; 4] = ["beta", "alpha", "gamma", "delta"];
@@ -31,8 +31,8 @@ fn finder(recent: &[&str]) -> Vec<String> {
         documents.push(listed.complete().unwrap());
     }
     documents.iter().for_each(|document| assert!(index.put(document)));
-    let (page, total) = index.view().page(&FinderQuery::default(), recent);
-    let (reference, same_total) = organize_finder(&documents, &FinderQuery::default(), recent);
+    let (page, total) = index.view().page(&DocumentQuery::default(), recent);
+    let (reference, same_total) = organize_finder(&documents, &DocumentQuery::default(), recent);
     assert_eq!((page.iter().collect::<Vec<_>>(), total), (reference, same_total));
     page.into_iter().map(|document| document.server).collect()
 }

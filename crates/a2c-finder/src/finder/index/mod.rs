@@ -32,7 +32,7 @@ use a2c_protocol::context::DpeDocumentSummary;
 use self::document::{ByUri, Document, folded_text};
 use self::server_documents::ServerDocuments;
 use super::doc_ref_of;
-use super::query::FinderQuery;
+use super::query::DocumentQuery;
 use crate::server_order::servers_by_use;
 
 type Servers = BTreeMap<Arc<str>, ServerDocuments>;
@@ -155,7 +155,7 @@ impl FinderView {
     ///
     /// With keywords this takes processor time in proportion to the text of all documents, tens of milliseconds for a
     /// million, and uses more than one thread where there is much of it: asynchronous code calls it where it may block.
-    pub fn page(&self, query: &FinderQuery, recent: &[impl AsRef<str>]) -> (Vec<DpeDocumentSummary>, u64) {
+    pub fn page(&self, query: &DocumentQuery, recent: &[impl AsRef<str>]) -> (Vec<DpeDocumentSummary>, u64) {
         let order = servers_by_use(self.servers.keys().map(AsRef::as_ref), recent);
         let servers: Vec<(&str, &ServerDocuments)> =
             order.into_iter().map(|server| (server, &self.servers[server])).collect();

@@ -12,7 +12,7 @@ use a2c_protocol::context::DpeDocumentSummary;
 use super::chunk::{Chunk, Mask};
 use super::server_documents::ServerDocuments;
 use super::signature::Keyword;
-use crate::finder::query::FinderQuery;
+use crate::finder::query::DocumentQuery;
 
 /// Fewer chunks than this (some 25,000 documents) are searched sooner than a thread is started.
 const MIN_CHUNKS_FOR_THREADS: usize = 256;
@@ -25,7 +25,7 @@ static THREADS: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS));
 
 /// A page of the documents of these servers, in their order, and how many the query finds.
-pub(super) fn page(servers: &[(&str, &ServerDocuments)], query: &FinderQuery) -> (Vec<DpeDocumentSummary>, u64) {
+pub(super) fn page(servers: &[(&str, &ServerDocuments)], query: &DocumentQuery) -> (Vec<DpeDocumentSummary>, u64) {
     let mut page = Page { skip: query.offset, room: query.page_size(), documents: Vec::new(), total: 0 };
     match (query.folded_keywords(), query.file_type.as_deref()) {
         (None, None) => page.add_all(servers),

@@ -25,15 +25,15 @@ fn document(server: &str, name: &str) -> DpeDocumentSummary {
     }
 }
 
-fn all() -> FinderQuery {
-    FinderQuery { limit: 100, ..FinderQuery::default() }
+fn all() -> DocumentQuery {
+    DocumentQuery { limit: 100, ..DocumentQuery::default() }
 }
 
 /// The documents of an index as a plain list, for the reference.
 type Plain = BTreeMap<(String, String), DpeDocumentSummary>;
 
 #[track_caller]
-fn check(view: &FinderView, plain: &Plain, query: &FinderQuery, recent: &[&str]) {
+fn check(view: &FinderView, plain: &Plain, query: &DocumentQuery, recent: &[&str]) {
     let documents: Vec<_> = plain.values().cloned().collect();
     let (page, total) = organize_finder(&documents, query, recent);
     let expected = (page.into_iter().cloned().collect::<Vec<_>>(), total);
@@ -195,8 +195,8 @@ prop_compose! {
     fn queries()(
         keywords in vec(words().prop_map(String::from), 0..4), file_type in option::of(file_types().prop_map(String::from)),
         offset in prop_oneof![Just(0), 0..5u64, 0..1500u64, Just(u64::MAX)], limit in prop_oneof![Just(20u64), 0..120u64],
-    ) -> FinderQuery {
-        FinderQuery { keywords, file_type, offset, limit }
+    ) -> DocumentQuery {
+        DocumentQuery { keywords, file_type, offset, limit }
     }
 }
 
@@ -312,7 +312,7 @@ fn a_large_catalogue_gives_what_the_reference_gives() {
         put(&mut index, &mut plain, document);
     }
     let view = index.view();
-    let search = |keywords: &[&str], file_type: Option<&str>, offset| FinderQuery {
+    let search = |keywords: &[&str], file_type: Option<&str>, offset| DocumentQuery {
         keywords: keywords.iter().map(|&keyword| keyword.into()).collect(),
         file_type: file_type.map(Into::into),
         offset,
@@ -347,7 +347,7 @@ fn a_large_catalogue_gives_what_the_reference_gives() {
 fn words_of_one_document_are_found_in_large_chunks() {
     let word = |n: u64| format!("{:016x}", (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let find = |index: &FinderIndex, n| {
-        let (page, total) = index.view().page(&FinderQuery { keywords: vec![word(n)], ..all() }, &NONE);
+        let (page, total) = index.view().page(&DocumentQuery { keywords: vec![word(n)], ..all() }, &NONE);
         let name = page.first().map(|found| found.doc_ref.clone());
         assert_eq!((name, total), (Some(format!("d{n}")), 1), "{}", word(n));
     };
@@ -376,10 +376,10 @@ fn long_texts_are_found_too() {
         put(&mut index, &mut plain, DpeDocumentSummary { summary, ..document("s", &format!("d{n:02}")) });
     }
     for keyword in ["end7", "END33", "end", "absent"] {
-        check(&index.view(), &plain, &FinderQuery { keywords: vec![keyword.into()], ..all() }, &NONE);
+        check(&index.view(), &plain, &DocumentQuery { keywords: vec![keyword.into()], ..all() }, &NONE);
     }
     for n in (0..60).filter(|n| n % 10 != 3) {
         Change::Remove("s", format!("dpe://s/d{n:02}")).apply(&mut index, &mut plain);
     }
-    check(&index.view(), &plain, &FinderQuery { keywords: vec!["end".into()], ..all() }, &NONE);
+    check(&index.view(), &plain, &DocumentQuery { keywords: vec!["end".into()], ..all() }, &NONE);
 }

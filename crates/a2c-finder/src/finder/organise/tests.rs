@@ -23,16 +23,16 @@ fn dated(server: &str, name: &str, last_modified: &str) -> DpeDocumentSummary {
     DpeDocumentSummary { last_modified: Some(last_modified.into()), ..document(server, name) }
 }
 
-fn all() -> FinderQuery {
-    FinderQuery { limit: 100, ..FinderQuery::default() }
+fn all() -> DocumentQuery {
+    DocumentQuery { limit: 100, ..DocumentQuery::default() }
 }
 
-fn keywords(keywords: &[&str]) -> FinderQuery {
-    FinderQuery { keywords: keywords.iter().map(|&keyword| keyword.into()).collect(), ..all() }
+fn keywords(keywords: &[&str]) -> DocumentQuery {
+    DocumentQuery { keywords: keywords.iter().map(|&keyword| keyword.into()).collect(), ..all() }
 }
 
 #[track_caller]
-fn check(documents: &[DpeDocumentSummary], query: &FinderQuery, recent: &[&str], names: &str, total: u64) {
+fn check(documents: &[DpeDocumentSummary], query: &DocumentQuery, recent: &[&str], names: &str, total: u64) {
     let (page, count) = organize_finder(documents, query, recent);
     let found: Vec<&str> = page.iter().map(|document| document.doc_ref.as_str()).collect();
     assert_eq!((found.join(" ").as_str(), count), (names, total), "{query:?} after {recent:?}");
@@ -42,7 +42,7 @@ fn check(documents: &[DpeDocumentSummary], query: &FinderQuery, recent: &[&str],
 fn nothing_gives_nothing() {
     check(&[], &all(), &[], "", 0);
     check(&[], &keywords(&["a"]), &["s"], "", 0);
-    check(&[], &FinderQuery { offset: 5, ..all() }, &[], "", 0);
+    check(&[], &DocumentQuery { offset: 5, ..all() }, &[], "", 0);
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn the_file_type_is_exact() {
     let typed = |name: &str, file_type: &str| DpeDocumentSummary { file_type: file_type.into(), ..document("s", name) };
     let documents = [typed("a", "pdf"), typed("b", "PDF"), typed("c", "pdfx"), typed("d", ""), typed("e", "pdf")];
     for (wanted, names, total) in [("pdf", "a e", 2), ("PDF", "b", 1), ("pd", "", 0), ("docx", "", 0), ("", "d", 1)] {
-        check(&documents, &FinderQuery { file_type: Some(wanted.into()), ..all() }, &[], names, total);
+        check(&documents, &DocumentQuery { file_type: Some(wanted.into()), ..all() }, &[], names, total);
     }
-    let both = FinderQuery { file_type: Some("pdf".into()), ..keywords(&["A", "b"]) };
+    let both = DocumentQuery { file_type: Some("pdf".into()), ..keywords(&["A", "b"]) };
     check(&documents, &both, &[], "a", 1);
 }
 
@@ -178,7 +178,7 @@ fn equal_times_are_ordered_by_title_and_uri() {
 #[test]
 fn pages_count_what_is_filtered_and_not_what_is_shown() {
     let documents: Vec<_> = (100..250).map(|n| document("s", &n.to_string())).collect();
-    let page = |offset, limit| FinderQuery { offset, limit, ..FinderQuery::default() };
+    let page = |offset, limit| DocumentQuery { offset, limit, ..DocumentQuery::default() };
     for (query, names) in [
         (page(0, 2), "100 101"),
         (page(2, 2), "102 103"),
@@ -193,5 +193,5 @@ fn pages_count_what_is_filtered_and_not_what_is_shown() {
     let shown = |limit| organize_finder(&documents, &page(0, limit), &NONE).0.len();
     assert_eq!([99, 100, 101, 1_000, u64::MAX].map(shown), [99, 100, 100, 100, 100]);
     assert_eq!(organize_finder(&documents, &page(60, 100), &NONE).0.len(), 90);
-    check(&documents, &FinderQuery { limit: 1, ..keywords(&["12"]) }, &[], "112", 12);
+    check(&documents, &DocumentQuery { limit: 1, ..keywords(&["12"]) }, &[], "112", 12);
 }
