@@ -14,7 +14,7 @@ use a2c_link::{Incoming, Link, Payload, Seat};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The office that everybody joins.
+/// The office that the Agent and the Computer join.
 pub(crate) const OFFICE: &str = "demo";
 
 /// A running hub with its Computer.

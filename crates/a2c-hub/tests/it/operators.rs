@@ -78,7 +78,7 @@ async fn numbers_are_read() {
     let asked = agent.asking("client:get_tools", json!({"computer": "c", "req_id": "r"}));
     computer.answer("client:get_tools", json!({"tools": []})).await;
     asked.await.unwrap();
-    agent.ask("client:get_tools", json!({"computer": "nobody", "req_id": "r"})).await;
+    agent.ask("client:get_tools", json!({"computer": "absent", "req_id": "r"})).await;
     agent.ask("nonsense", json!({})).await;
     let (status, text) = get(&hub, "/metrics", "").await;
     assert_eq!(status, "HTTP/1.1 200 OK");

@@ -26,7 +26,7 @@ async fn the_audit_records_actions_without_values() {
     let asked = agent.asking("client:tool_call", request);
     computer.answer("client:tool_call", json!({"content": []})).await;
     asked.await.unwrap();
-    agent.ask("client:get_tools", json!({"computer": "nobody", "req_id": "r2"})).await;
+    agent.ask("client:get_tools", json!({"computer": "absent", "req_id": "r2"})).await;
     let rival = Member::connect(&hub).await;
     rival.refused_join("agent", "b", "o").await;
     let waiting = agent.asking("client:tool_call", json!({"computer": "c", "req_id": "r3", "tool_name": "t"}));

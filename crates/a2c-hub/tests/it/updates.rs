@@ -39,7 +39,7 @@ async fn the_computer_is_stamped_and_the_rest_is_kept_to_the_byte() {
         (r#"{"n":10000000000000000000000}"#, r#"{"computer":"desk","n":10000000000000000000000}"#),
         (r#"{"computer":null}"#, r#"{"computer":"desk"}"#),
         ("{}", r#"{"computer":"desk"}"#),
-        (r#"{"agent":"whoever","x":1}"#, r#"{"computer":"desk","agent":"whoever","x":1}"#),
+        (r#"{"agent":"other","x":1}"#, r#"{"computer":"desk","agent":"other","x":1}"#),
         // Fields that mean something elsewhere mean nothing here.
         (r#"{"timeout":0,"req_id":7}"#, r#"{"computer":"desk","timeout":0,"req_id":7}"#),
     ] {
@@ -61,7 +61,7 @@ async fn a_cancellation_reaches_the_computers_under_the_agents_own_name() {
 
     let running = agent.asking("client:tool_call", json!({"computer": "desk", "req_id": "r", "timeout": 60}));
     let call = desk.event("client:tool_call").await;
-    let cancel = json!({"agent": "somebody else", "req_id": "r"});
+    let cancel = json!({"agent": "another agent", "req_id": "r"});
     let ack = agent.call("server:tool_call_cancel", Payload::json(&cancel).unwrap()).await;
     assert!(ack.is_empty(), "{ack:?}");
     for member in [&mut desk, &mut lab] {

@@ -22,7 +22,7 @@ fn alert(error: &std::io::Error) -> Option<AlertDescription> {
 }
 
 #[tokio::test]
-async fn both_versions_are_spoken_and_nobody_is_asked_for_a_name() {
+async fn both_versions_are_spoken_and_no_client_certificate_is_asked_for() {
     let ca = Ca::new("ca");
     let mut listener = listener(&ca.server(), None).await;
     let visitor = ca.issue(&params("visitor", &[]));
@@ -131,7 +131,7 @@ async fn sessions_are_resumed_only_where_no_certificate_would_be_skipped() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_not_tls_are_named_and_harm_nobody() {
+async fn bytes_that_are_not_tls_are_named_and_harm_no_other_client() {
     let ca = Ca::new("ca");
     for client_ca in [None, Some(&ca)] {
         let mut listener = listener(&ca.server(), client_ca).await;

@@ -146,7 +146,7 @@ fn a_token_for_others_is_refused() {
         (ours(), json!({"iss": "login2"}), Err(AuthRefusal::Issuer)),
         (ours(), json!({"iss": ""}), Err(AuthRefusal::Issuer)),
         (ours(), json!({}), missing("iss")),
-        (jwt(), json!({"iss": "whoever"}), Ok(())),
+        (jwt(), json!({"iss": "another issuer"}), Ok(())),
         (theirs(), json!({"aud": "a2c"}), Ok(())),
         (theirs(), json!({"aud": ["mail", "a2c"]}), Ok(())),
         (theirs(), json!({"aud": "mail"}), Err(AuthRefusal::Audience)),

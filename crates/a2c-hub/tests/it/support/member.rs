@@ -99,7 +99,7 @@ impl Member {
 
     /// The names in the caller's office, as `role name`, sorted.
     pub(crate) async fn roll(&self, office: &str) -> Vec<String> {
-        let request = json!({"agent": "whoever", "req_id": "roll", "office_id": office});
+        let request = json!({"agent": "another name", "req_id": "roll", "office_id": office});
         let answer = self.ask("server:list_room", request).await;
         assert_eq!(answer["req_id"], "roll", "{answer}");
         let word = |value: &Value| value.as_str().unwrap().to_owned();

@@ -84,7 +84,7 @@ async fn a_forgotten_call_does_not_disturb_the_next() {
     let options = websocket(|mut socket| async move {
         assert_eq!(socket.text().await, r#"420["slow"]"#);
         assert_eq!(socket.text().await, r#"421["fast"]"#);
-        socket.send(r#"430["for nobody"]"#).await;
+        socket.send(r#"430["late"]"#).await;
         socket.send(r#"431["fast"]"#).await;
         // A second answer to the same call.
         socket.send(r#"431["again"]"#).await;
