@@ -67,6 +67,9 @@ impl Root {
         if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(outside());
         }
+        if path.as_os_str().is_empty() {
+            return Err(OpenError::NotAFile { path: self.path.clone() });
+        }
         let file = self.open_beneath(path).map_err(|error| match error.kind() {
             io::ErrorKind::CrossesDevices => outside(),
             // How the system answers to a socket.

@@ -1,9 +1,10 @@
 //! Documents that are files on this machine.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use a2c_files::{OpenError, Root};
 use url::Url;
 
 use super::{FetchFailure, FetchedBody, Files};
@@ -28,23 +29,10 @@ fn path(url: &Url) -> Result<PathBuf, FetchFailure> {
 }
 
 fn read_now(path: &Path, allowed: &Files, max_bytes: u64) -> Result<FetchedBody, FetchFailure> {
-    // Links are followed before the place is judged, and what is opened is what was judged.
+    // Links are followed first: what they lead to has to be allowed, not where they are.
     let path = path.canonicalize().map_err(FetchFailure::File)?;
-    let is_allowed = match allowed {
-        Files::Refused => false,
-        Files::Within(directories) => {
-            directories.iter().filter_map(|dir| dir.canonicalize().ok()).any(|dir| path.starts_with(dir))
-        }
-        Files::Anywhere => true,
-    };
-    if !is_allowed {
-        return Err(FetchFailure::Outside);
-    }
-    let file = open(&path).map_err(FetchFailure::File)?;
+    let file = open(&path, allowed)?;
     let metadata = file.metadata().map_err(FetchFailure::File)?;
-    if !metadata.is_file() {
-        return Err(FetchFailure::NotAFile);
-    }
     let too_large = FetchFailure::TooLarge { limit: max_bytes };
     if metadata.len() > max_bytes {
         return Err(too_large);
@@ -58,16 +46,22 @@ fn read_now(path: &Path, allowed: &Files, max_bytes: u64) -> Result<FetchedBody,
     Ok(FetchedBody { body: body.into(), mime_type: None })
 }
 
-/// Opens without waiting for the other end of a pipe, and without following a link that has just been put there.
-#[cfg(unix)]
-fn open(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).open(path)
+/// Opens a path without links beneath an allowed folder. A link that was put there meanwhile leads nowhere outside.
+fn open(path: &Path, allowed: &Files) -> Result<File, FetchFailure> {
+    let folders = match allowed {
+        Files::Refused => Vec::new(),
+        Files::Within(folders) => folders.iter().filter_map(|folder| Root::open(folder).ok()).collect(),
+        Files::Anywhere => {
+            let folder = path.parent().ok_or(FetchFailure::NotAFile)?;
+            vec![Root::open(folder).map_err(FetchFailure::File)?]
+        }
+    };
+    let beneath = folders.iter().find_map(|root| Some((root, path.strip_prefix(root.path()).ok()?)));
+    let (root, relative) = beneath.ok_or(FetchFailure::Outside)?;
+    root.open_file(relative).map_err(|error| match error {
+        OpenError::Outside { .. } => FetchFailure::Outside,
+        OpenError::NotAFile { .. } => FetchFailure::NotAFile,
+        OpenError::Io { source, .. } => FetchFailure::File(source),
+        error => FetchFailure::File(std::io::Error::other(error)),
+    })
 }

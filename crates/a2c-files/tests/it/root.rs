@@ -78,7 +78,7 @@ fn only_files_beneath_the_root_are_opened() {
         ("none", Opened::Failed),
         ("folder/file/deeper", Opened::Failed),
         ("loop", Opened::Failed),
-        ("", Opened::Failed),
+        ("", Opened::NotAFile),
     ] {
         assert_eq!(open(&root, path), expected, "{path}");
     }
