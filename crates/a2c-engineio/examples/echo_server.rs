@@ -1,6 +1,6 @@
 //! An Engine.IO server on a free port that sends every text back, and a websocket client that talks to it.
 //!
-//! `cargo run -p a2c-engineio --example echo`
+//! `cargo run -p a2c-engineio --example echo_server`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
