@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::announcer::announce;
 use crate::catalogue::Catalogue;
 use crate::config::ComputerConfig;
-use crate::core::{Core, Parts};
+use crate::core::{Core, CoreOptions};
 use crate::handle::ComputerHandle;
 use crate::inputs::{InputSources, Inputs};
 use crate::responder::Responder;
@@ -252,7 +252,7 @@ impl Computer {
     }
 }
 
-async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
+async fn parts(options: ComputerOptions) -> Result<CoreOptions, StartError> {
     let pins = match options.pins {
         Some(path) => Pins::open(path)?,
         None => Pins::in_memory(),
@@ -267,7 +267,7 @@ async fn parts(options: ComputerOptions) -> Result<Parts, StartError> {
         catalogue: Catalogue::default(),
         documents: Resolutions::new(options.dpe, ResolutionLimits::default()),
     };
-    Ok(Parts {
+    Ok(CoreOptions {
         config: options.config,
         context: Arc::new(context),
         tools: Tools::new(pins, options.tool_changes),

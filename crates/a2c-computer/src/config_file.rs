@@ -13,7 +13,7 @@ use a2c_files::replace_target;
 use a2c_protocol::config::McpServerConfig;
 use tokio::sync::Mutex;
 
-use crate::config::{ComputerConfig, ConfigError, Difference, Edit, EditError, Format, edit};
+use crate::config::{ComputerConfig, ConfigError, Difference, Edit, EditError, FileFormat, edit};
 use crate::handle::{ComputerHandle, OperateError};
 
 /// How often the file's size and time are compared. This is cheap, and works on every file system and with every way in
@@ -42,7 +42,7 @@ pub enum ReloadError {
 /// Why a change was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SaveError {
+pub enum ConfigSaveError {
     /// Only JSON is written.
     #[error("{} is TOML, which is not written: edit it by hand", .path.display())]
     Toml {
@@ -125,12 +125,12 @@ impl ConfigFile {
     }
 
     /// Adds a server to the file, or replaces the one with its name.
-    pub async fn write(&self, server: &McpServerConfig) -> Result<(), SaveError> {
+    pub async fn write(&self, server: &McpServerConfig) -> Result<(), ConfigSaveError> {
         self.edit(|_| Some(Edit::Set(Box::new(server.clone())))).await
     }
 
     /// Enables or disables a server of the file; `running` is added to a file that does not have the server.
-    pub async fn set_disabled(&self, running: &McpServerConfig, disabled: bool) -> Result<(), SaveError> {
+    pub async fn set_disabled(&self, running: &McpServerConfig, disabled: bool) -> Result<(), ConfigSaveError> {
         self.edit(|file| {
             match file.servers.get(&running.name) {
                 // Nothing to change.
@@ -143,18 +143,18 @@ impl ConfigFile {
     }
 
     /// Removes a server from the file; a server that is not in it is no error.
-    pub async fn remove(&self, name: &str) -> Result<(), SaveError> {
+    pub async fn remove(&self, name: &str) -> Result<(), ConfigSaveError> {
         self.edit(|file| file.servers.contains_key(name).then(|| Edit::Remove(name.to_owned()))).await
     }
 
-    async fn edit(&self, change: impl FnOnce(&ComputerConfig) -> Option<Edit>) -> Result<(), SaveError> {
+    async fn edit(&self, change: impl FnOnce(&ComputerConfig) -> Option<Edit>) -> Result<(), ConfigSaveError> {
         let path = self.path.clone();
-        if Format::of(&path) == Format::Toml {
-            return Err(SaveError::Toml { path });
+        if FileFormat::of(&path) == FileFormat::Toml {
+            return Err(ConfigSaveError::Toml { path });
         }
         let mut known = self.known.lock().await;
-        let failed = |source| SaveError::Io { path: path.clone(), source };
-        let refused = |source| SaveError::Edit { path: path.clone(), source };
+        let failed = |source| ConfigSaveError::Io { path: path.clone(), source };
+        let refused = |source| ConfigSaveError::Edit { path: path.clone(), source };
         let text = std::fs::read_to_string(&self.path).map_err(failed)?;
         let (_, before) = edit(&text, &[]).map_err(refused)?;
         let Some(change) = change(&before) else { return Ok(()) };

@@ -45,7 +45,7 @@ pub(crate) struct Core {
 }
 
 /// The parts that are given.
-pub(crate) struct Parts {
+pub(crate) struct CoreOptions {
     pub(crate) config: ComputerConfig,
     pub(crate) context: Arc<ServerContext>,
     pub(crate) tools: Tools,
@@ -55,8 +55,8 @@ pub(crate) struct Parts {
 
 impl Core {
     /// Starts every server at the same time.
-    pub(crate) fn start(parts: Parts) -> Self {
-        let Parts { config, context, tools, confirmation, max_result } = parts;
+    pub(crate) fn start(parts: CoreOptions) -> Self {
+        let CoreOptions { config, context, tools, confirmation, max_result } = parts;
         let servers = Servers::new(context.clone());
         for server in config.servers.values() {
             servers.add(server.clone());

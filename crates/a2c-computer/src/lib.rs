@@ -61,7 +61,7 @@ pub use a2c_protocol as protocol;
 /// For implementing the asynchronous traits of this crate, such as [`Confirmer`] and [`dpe::DpeResolver`].
 pub use async_trait::async_trait;
 pub use computer::{Computer, ComputerOptions, Ended, StartError};
-pub use config_file::{ConfigFile, ReloadError, SaveError};
+pub use config_file::{ConfigFile, ConfigSaveError, ReloadError};
 pub use core::HubLink;
 pub use handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 pub use seat_name::file_name_of;

@@ -18,7 +18,7 @@ use tracing::{Instrument as _, Span};
 use crate::core::Core;
 use crate::tools::call::{CallRequest, Caller};
 use crate::tools::idempotency::{
-    Arrival, CallKey, IdempotencyLimits, IdempotentCalls, Outcome, RepeatWaiter, RunPermit,
+    Arrival, CallKey, CallOutcome, IdempotencyLimits, IdempotentCalls, RepeatWaiter, RunPermit,
 };
 use crate::tools::result_limit;
 
@@ -140,8 +140,8 @@ impl Responder {
             Arrived::Refused(error) => reply(event::TOOL_CALL, &error, ack).await,
             Arrived::Answered(answer) => self.send(&answer, ack).await,
             Arrived::Again(waiter) => match waiter.outcome().await {
-                Outcome::Answer(answer) => self.send(&answer, ack).await,
-                Outcome::Unknown => {
+                CallOutcome::Answer(answer) => self.send(&answer, ack).await,
+                CallOutcome::Unknown => {
                     let message = "this call ended without an answer; what came of it is not known";
                     reply(event::TOOL_CALL, &CallToolResult::failure(ErrorCode::ToolFailed, message), ack).await;
                 }

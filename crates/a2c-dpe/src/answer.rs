@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::error::GetDpeError;
 use crate::read_answer::check_address;
-use crate::resolver::{Document, DpeContents};
+use crate::resolver::{DpeContents, SourceDocument};
 
 /// What the JSON of a document says of itself.
 #[derive(Deserialize, Default)]
@@ -20,7 +20,7 @@ struct Head {
 }
 
 /// Checks the address, and fills in what the resolver left out.
-pub(crate) fn complete(mut answer: A2cResource, document: &Document) -> Result<A2cResource, GetDpeError> {
+pub(crate) fn complete(mut answer: A2cResource, document: &SourceDocument) -> Result<A2cResource, GetDpeError> {
     check_address(&answer.uri).map_err(|bad| {
         let message = format!("the resolver of this Computer gave an address that {bad}");
         GetDpeError::failed(ResolutionFailure::ResolverReturnedInvalid, message)

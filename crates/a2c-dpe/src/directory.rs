@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use url::Url;
 
 use crate::fetch::Fetcher;
-use crate::resolver::{Document, DpeContents, DpeResolver, ExternalDocument, ResolveError};
+use crate::resolver::{DpeContents, DpeResolver, ExternalDocument, ResolveError, SourceDocument};
 use crate::{file_names, private_files};
 
 /// Writes documents to a directory and answers with `file://` addresses.
@@ -66,7 +66,7 @@ impl LocalDirectory {
 
 #[async_trait]
 impl DpeResolver for LocalDirectory {
-    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+    async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError> {
         let name = file_names::file_name_of(&document.uri);
         let (path, mime_type) = match (&document.contents, self.copies) {
             (DpeContents::External(external), None) => return Ok(external.answer()),

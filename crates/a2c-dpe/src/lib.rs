@@ -35,9 +35,9 @@ pub use error::GetDpeError;
 pub use listener::{HttpListener, HttpOptions};
 pub use reader::{DocumentReader, ReadError};
 pub use resolutions::{ResolutionLimits, Resolutions, ResolveRequest};
-pub use resolver::{Document, DpeContents, DpeResolver, ExternalDocument, ResolveError, ResolveHint};
+pub use resolver::{DpeContents, DpeResolver, ExternalDocument, ResolveError, ResolveHint, SourceDocument};
 #[cfg(feature = "object-store")]
-pub use store::{ObjectStore, StoreError};
+pub use store::{ObjectStore, ObjectStoreError};
 
 /// The example of the README is compiled with the documentation's tests.
 #[cfg(doctest)]

@@ -14,7 +14,7 @@ use crate::file_names::sha256;
 /// Puts documents where Agents can fetch them.
 ///
 /// ```
-/// use a2c_dpe::{Document, DpeContents, DpeResolver, ResolveError, async_trait};
+/// use a2c_dpe::{SourceDocument, DpeContents, DpeResolver, ResolveError, async_trait};
 /// use a2c_protocol::context::A2cResource;
 ///
 /// /// Uploads documents to our intranet.
@@ -22,7 +22,7 @@ use crate::file_names::sha256;
 ///
 /// #[async_trait]
 /// impl DpeResolver for Intranet {
-///     async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+///     async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError> {
 ///         match &document.contents {
 ///             DpeContents::Inline(json) => {
 ///                 // … upload `json` …
@@ -42,7 +42,7 @@ pub trait DpeResolver: Send + Sync {
     ///
     /// It is never called twice at a time for one document. It is dropped, at any `await`, when no request waits for the
     /// answer any more.
-    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError>;
+    async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError>;
 
     /// Whether an earlier answer can still be fetched. One that cannot is not given again.
     async fn still_holds(&self, resource: &A2cResource) -> bool {
@@ -60,10 +60,10 @@ pub trait DpeResolver: Send + Sync {
     async fn close(&self) {}
 }
 
-/// A document to be published.
+/// A document to be published, as its MCP server gives it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Document {
+pub struct SourceDocument {
     /// Which document.
     pub uri: DpeDocumentUri,
     /// The resource as its MCP server lists it. For a document that is not listed, it has only the URI.
@@ -76,7 +76,7 @@ pub struct Document {
     pub hint: ResolveHint,
 }
 
-impl Document {
+impl SourceDocument {
     /// A document that no server listed: for the tests of a resolver.
     pub fn new(uri: DpeDocumentUri, contents: DpeContents) -> Self {
         let etag = match &contents {

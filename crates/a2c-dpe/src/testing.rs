@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::reader::{DocumentReader, ReadError};
-use crate::resolver::{Document, DpeContents, ExternalDocument};
+use crate::resolver::{DpeContents, ExternalDocument, SourceDocument};
 
 pub(crate) fn uri(text: &str) -> DpeDocumentUri {
     DpeDocumentUri::parse(text).unwrap().uri
 }
 
-pub(crate) fn inline(text: &str, json: &str) -> Document {
-    Document::new(uri(text), DpeContents::Inline(json.to_owned().into()))
+pub(crate) fn inline(text: &str, json: &str) -> SourceDocument {
+    SourceDocument::new(uri(text), DpeContents::Inline(json.to_owned().into()))
 }
 
-pub(crate) fn external(text: &str, at: &str) -> Document {
-    Document::new(uri(text), DpeContents::External(ExternalDocument::new(at)))
+pub(crate) fn external(text: &str, at: &str) -> SourceDocument {
+    SourceDocument::new(uri(text), DpeContents::External(ExternalDocument::new(at)))
 }
 
 pub(crate) fn json_content(json: &Value) -> Value {

@@ -1,6 +1,6 @@
 //! What must hold for any bytes that strangers send, for fuzzers of any kind.
 //!
-//! A [`Target`] takes bytes and panics where a rule is broken. The targets of `fuzz/` hand them to libFuzzer; the tests
+//! A [`FuzzTarget`] takes bytes and panics where a rule is broken. The targets of `fuzz/` hand them to libFuzzer; the tests
 //! of this crate try the seeds and [mutations](Mutator) of them for some seconds, which needs neither a fuzzer nor
 //! another compiler. This crate must not depend on a fuzzing engine.
 
@@ -13,7 +13,7 @@ pub use mutate::{Mutator, dictionary};
 
 /// Something to feed.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
+pub struct FuzzTarget {
     /// Also the name of its file in `fuzz/fuzz_targets`, of its folder in `fuzz/seeds`, and of its dictionary in
     /// `fuzz/dictionaries`, if it has one.
     pub name: &'static str,
@@ -22,12 +22,12 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 5] = [
-    Target { name: "dpe_uri", check: dpe_uri },
-    Target { name: "engine_frames", check: engine_frames },
-    Target { name: "hub_packets", check: hub_packets },
-    Target { name: "request_decoders", check: request_decoders },
-    Target { name: "window_uri", check: window_uri },
+pub const TARGETS: [FuzzTarget; 5] = [
+    FuzzTarget { name: "dpe_uri", check: dpe_uri },
+    FuzzTarget { name: "engine_frames", check: engine_frames },
+    FuzzTarget { name: "hub_packets", check: hub_packets },
+    FuzzTarget { name: "request_decoders", check: request_decoders },
+    FuzzTarget { name: "window_uri", check: window_uri },
 ];
 
 /// Any text is a `dpe://` URI or is refused.

@@ -53,12 +53,12 @@ pub struct LogLine {
 
 /// The log of one server.
 pub struct ServerLog {
-    lines: Mutex<KeptLines>,
+    lines: Mutex<RecentLines>,
     added: broadcast::Sender<LogLine>,
 }
 
 #[derive(Default)]
-struct KeptLines {
+struct RecentLines {
     lines: VecDeque<LogLine>,
     bytes: usize,
 }
@@ -104,12 +104,12 @@ impl ServerLog {
         (kept.tail(lines), self.added.subscribe())
     }
 
-    fn kept(&self) -> MutexGuard<'_, KeptLines> {
+    fn kept(&self) -> MutexGuard<'_, RecentLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl KeptLines {
+impl RecentLines {
     fn push(&mut self, line: LogLine) {
         self.bytes += line.text.len();
         self.lines.push_back(line);

@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// Why a list is not known.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PagingError {
+pub enum ListError {
     /// A page could not be had.
     #[error("cannot list its {what}: {source}")]
     Request {
@@ -46,7 +46,7 @@ pub enum PagingError {
     },
 }
 
-impl PagingError {
+impl ListError {
     /// The error without the secrets that the server's own words may hold.
     pub fn redacted(self, secrets: &Redactor) -> Self {
         match self {
@@ -60,7 +60,7 @@ impl PagingError {
 pub(crate) async fn all<T: Serialize, F>(
     what: &'static str,
     mut page: impl FnMut(Option<PaginatedRequestParams>) -> F,
-) -> Result<Vec<T>, PagingError>
+) -> Result<Vec<T>, ListError>
 where
     F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
 {
@@ -72,27 +72,27 @@ where
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let page = page(Some(params)).await;
         let (more, next) =
-            page.map_err(|error| PagingError::Request { what, source: CallFailure::from_service(error) })?;
+            page.map_err(|error| ListError::Request { what, source: CallFailure::from_service(error) })?;
         bytes += more.iter().map(written_size).sum::<usize>();
         if bytes > MAX_BYTES {
-            return Err(PagingError::TooLarge { what });
+            return Err(ListError::TooLarge { what });
         }
         items.extend(more);
         if items.len() > MAX_ITEMS {
-            return Err(PagingError::TooMany { what });
+            return Err(ListError::TooMany { what });
         }
         cursor = match next {
             None => return Ok(items),
             Some(next) if seen.insert(next.clone()) && seen.len() <= MAX_PAGES => Some(next),
-            Some(_) => return Err(PagingError::Endless { what }),
+            Some(_) => return Err(ListError::Endless { what }),
         };
     }
 }
 
 /// How many bytes a value has as JSON.
 pub fn written_size(value: &impl Serialize) -> usize {
-    struct Counted(usize);
-    impl std::io::Write for Counted {
+    struct ByteCounter(usize);
+    impl std::io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -102,7 +102,7 @@ pub fn written_size(value: &impl Serialize) -> usize {
             Ok(())
         }
     }
-    let mut counted = Counted(0);
+    let mut counted = ByteCounter(0);
     // What was read as JSON can be written as JSON, and counting does not fail.
     let _ = serde_json::to_writer(&mut counted, value);
     counted.0

@@ -41,5 +41,6 @@ pub use run::{RunError, RunLimits, RunOutput};
 pub use spawn_error::{SpawnError, SpawnErrorKind};
 pub use stderr::{LAST_LINES_WAIT, LINE_LIMIT, StderrSink, StderrTail, cut};
 pub use worker::{
-    SpawnedWorker, Worker, WorkerEnd, WorkerLimit, WorkerLimits, WorkerLimitsError, WorkerOutcome, apply_worker_limits,
+    SpawnedWorker, WorkerEnd, WorkerLimit, WorkerLimits, WorkerLimitsError, WorkerOutcome, WorkerProcess,
+    apply_worker_limits,
 };

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
-use a2c_settings::{Document, Format, Layers, Overview, Report, integer};
+use a2c_settings::{FileFormat, Layers, Overview, Report, SettingsDocument, integer};
 
 const FILE: &str = r#"{
   // How many documents are rendered at the same time.
@@ -14,7 +14,7 @@ const FILE: &str = r#"{
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let environment = Some("8");
 
-    let document = Document::parse(FILE, Format::Json).map_err(|problems| format!("{problems:?}"))?;
+    let document = SettingsDocument::parse(FILE, FileFormat::Json).map_err(|problems| format!("{problems:?}"))?;
     let mut report = Report::new(document.text());
     let mut overview = Overview::default();
     if let Some(top) = document.root().object(&mut report) {

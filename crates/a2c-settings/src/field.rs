@@ -241,7 +241,7 @@ fn join(path: &str, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Document, Format};
+    use crate::{FileFormat, SettingsDocument};
 
     /// What a getter makes of a JSON value, and what is reported.
     #[track_caller]
@@ -252,7 +252,7 @@ mod tests {
         expected: Option<T>,
         told: &str,
     ) {
-        let document = Document::parse(json, Format::Json).unwrap();
+        let document = SettingsDocument::parse(json, FileFormat::Json).unwrap();
         let mut report = Report::new(document.text());
         assert_eq!(get(&document.root(), &mut report), expected, "{json}");
         let findings = report.finish();

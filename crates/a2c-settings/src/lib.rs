@@ -4,16 +4,17 @@
 //! This crate must not do I/O, and must not know a command-line parser, MCP, or what any setting means: text goes in,
 //! values and problems come out.
 //!
-//! How it goes: [`Document::parse`] turns JSON (with comments) or TOML into one kind of tree, [`Spanned`]. A [`Field`]
-//! is a value with its path; its getters ask for a type and report what is there instead. An [`Object`] gives its fields
-//! and reports unknown keys with the nearest known one. All of them write into a [`Report`], so that reading goes on
-//! after a mistake. [`Layers`] picks among flag, environment, file and default, and an [`Overview`] lists the outcome.
+//! How it goes: [`SettingsDocument::parse`] turns JSON (with comments) or TOML into one kind of tree, [`Spanned`]. A
+//! [`Field`] is a value with its path; its getters ask for a type and report what is there instead. An [`Object`] gives
+//! its fields and reports unknown keys with the nearest known one. All of them write into a [`Report`], so that reading
+//! goes on after a mistake. [`Layers`] picks among flag, environment, file and default, and an [`Overview`] lists the
+//! outcome.
 //!
 //! ```
-//! use a2c_settings::{Document, Format, Report};
+//! use a2c_settings::{SettingsDocument, FileFormat, Report};
 //!
 //! let text = "retires = 3\nworkers = 5000\n";
-//! let document = Document::parse(text, Format::Toml).unwrap();
+//! let document = SettingsDocument::parse(text, FileFormat::Toml).unwrap();
 //! let mut report = Report::new(document.text());
 //! let mut workers = None;
 //! if let Some(top) = document.root().object(&mut report) {
@@ -38,9 +39,9 @@ mod spanned;
 pub mod spelling;
 mod toml;
 
-pub use document::{Document, Format, without_byte_order_mark};
+pub use document::{FileFormat, SettingsDocument, without_byte_order_mark};
 pub use field::{Field, Key, Object};
 pub use integer::{Clamped, NotInRange};
-pub use origin::{Layers, Origin, Overview, Row, Setting};
+pub use origin::{Layers, Origin, Overview, OverviewRow, Setting};
 pub use report::{Findings, Problem, Report};
 pub use spanned::{Entry, Node, Spanned};

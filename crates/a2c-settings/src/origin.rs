@@ -67,7 +67,7 @@ impl<T> Layers<T> {
 
 /// One line of an [`Overview`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct OverviewRow {
     /// The name of the setting.
     pub name: &'static str,
     /// Its value, without secrets.
@@ -78,7 +78,7 @@ pub struct Row {
 
 /// Every setting with its value and its origin, to be shown: never with a secret in it.
 #[derive(Debug, Clone, Default)]
-pub struct Overview(Vec<Row>);
+pub struct Overview(Vec<OverviewRow>);
 
 impl Overview {
     /// The text for a setting without a value.
@@ -111,7 +111,7 @@ impl Overview {
 
     /// Adds a row for a setting that was decided elsewhere.
     pub fn add(&mut self, name: &'static str, shown: String, origin: Origin) {
-        self.0.push(Row { name, shown, origin });
+        self.0.push(OverviewRow { name, shown, origin });
     }
 
     /// Where the value of a setting comes from.
@@ -126,7 +126,7 @@ impl Overview {
     }
 
     /// All rows, in the order in which they were decided.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[OverviewRow] {
         &self.0
     }
 }

@@ -28,7 +28,7 @@ pub enum CompileError {
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum ProgramRunError {
     /// The result is too large to be an event.
     #[error("the VRL program was not run: the event has more than {limit} bytes")]
     EventTooLarge {

@@ -19,7 +19,7 @@ mod program;
 #[cfg(not(feature = "vrl"))]
 mod unsupported;
 
-pub use error::{CompileError, RunError};
+pub use error::{CompileError, ProgramRunError};
 #[cfg(feature = "vrl")]
 pub use program::Program;
 #[cfg(not(feature = "vrl"))]

@@ -13,7 +13,7 @@ use vrl::compiler::{TargetValue, TimeZone};
 use vrl::diagnostic::{DiagnosticList, Formatter};
 use vrl::value::{Secrets, Value};
 
-use crate::{CompileError, RunError, functions, nesting};
+use crate::{CompileError, ProgramRunError, functions, nesting};
 
 /// The longest program.
 const MAX_SOURCE: usize = 64 << 10;
@@ -58,7 +58,7 @@ impl Program {
 
     /// As [`Program::apply_to_call`], without the call.
     #[cfg(test)]
-    pub(crate) fn apply(&self, result: &CallToolResult) -> Result<String, RunError> {
+    pub(crate) fn apply(&self, result: &CallToolResult) -> Result<String, ProgramRunError> {
         self.run(&Event { result, tool_name: None, parameters: None }, MAX_TIME)
     }
 
@@ -72,16 +72,16 @@ impl Program {
         tool: &str,
         parameters: &Map<String, serde_json::Value>,
         result: &CallToolResult,
-    ) -> Result<String, RunError> {
+    ) -> Result<String, ProgramRunError> {
         self.run(&Event { result, tool_name: Some(tool), parameters: Some(parameters) }, MAX_TIME)
     }
 
-    fn run(&self, event: &Event<'_>, limit: Duration) -> Result<String, RunError> {
+    fn run(&self, event: &Event<'_>, limit: Duration) -> Result<String, ProgramRunError> {
         let event = bounded_json(event, MAX_EVENT).map_err(|error| match error.is_io() {
-            true => RunError::EventTooLarge { limit: MAX_EVENT },
-            false => RunError::InvalidEvent(error),
+            true => ProgramRunError::EventTooLarge { limit: MAX_EVENT },
+            false => ProgramRunError::InvalidEvent(error),
         })?;
-        let value: Value = serde_json::from_slice(&event).map_err(RunError::InvalidEvent)?;
+        let value: Value = serde_json::from_slice(&event).map_err(ProgramRunError::InvalidEvent)?;
         let mut target =
             TargetValue { value, metadata: Value::Object(Default::default()), secrets: Secrets::default() };
 
@@ -92,15 +92,15 @@ impl Program {
         };
         Runtime::default().resolve_with_control(&mut target, &self.0, &TimeZone::Local, &mut in_time).map_err(
             |end| match end {
-                Terminate::Interrupted => RunError::TimedOut { limit },
-                Terminate::Abort(reason) => RunError::Aborted(one_line(&reason.to_string())),
-                Terminate::Error(error) => RunError::Failed(one_line(&error.to_string())),
+                Terminate::Interrupted => ProgramRunError::TimedOut { limit },
+                Terminate::Abort(reason) => ProgramRunError::Aborted(one_line(&reason.to_string())),
+                Terminate::Error(error) => ProgramRunError::Failed(one_line(&error.to_string())),
             },
         )?;
 
         let outcome = bounded_json(&target.value, MAX_OUTCOME).map_err(|error| match error.is_io() {
-            true => RunError::OutcomeTooLarge { limit: MAX_OUTCOME },
-            false => RunError::InvalidOutcome(error),
+            true => ProgramRunError::OutcomeTooLarge { limit: MAX_OUTCOME },
+            false => ProgramRunError::InvalidOutcome(error),
         })?;
         Ok(String::from_utf8(outcome).expect("JSON is written as UTF-8"))
     }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     /// Runs a program on a small result and reads the outcome.
-    fn outcome(source: &str) -> Result<serde_json::Value, RunError> {
+    fn outcome(source: &str) -> Result<serde_json::Value, ProgramRunError> {
         let result = result(json!({
             "content": [{"type": "text", "text": "{\"itemArray\": [\"a\", \"b\"]}"}],
             "structuredContent": {"count": 2, "when": "2024-05-01T10:00:00Z"},

@@ -3,7 +3,7 @@
 use a2c_protocol::tool::CallToolResult;
 use serde_json::{Map, Value};
 
-use crate::{CompileError, RunError};
+use crate::{CompileError, ProgramRunError};
 
 /// A program, of which there is none in this build.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ impl Program {
         _tool: &str,
         _parameters: &Map<String, Value>,
         _result: &CallToolResult,
-    ) -> Result<String, RunError> {
+    ) -> Result<String, ProgramRunError> {
         match *self {}
     }
 }

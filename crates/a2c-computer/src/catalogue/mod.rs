@@ -27,14 +27,14 @@ pub(crate) use listing::{HiddenCounts, Listing};
 pub(crate) use read_queue::DocumentRead;
 pub(crate) use server_entry::CataloguedWindow;
 use server_entry::ServerEntry;
-use state::{State, windows};
+use state::{CatalogueState, windows};
 
 /// How many documents of all servers are read at a time for their metadata.
 const MAX_READS: usize = 256;
 
 /// The resources of all servers.
 pub(crate) struct Catalogue {
-    state: Mutex<State>,
+    state: Mutex<CatalogueState>,
     /// A task that reads a document for its metadata holds one permit.
     pub(crate) reading: Semaphore,
     /// Marked when the Desktop has changed.
@@ -327,7 +327,7 @@ impl Catalogue {
         self.finder_changed.take();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CatalogueState> {
         // No step under the lock leaves anything half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

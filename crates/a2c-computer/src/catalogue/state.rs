@@ -16,13 +16,13 @@ use super::{ReadFailure, summary};
 
 /// The resources of all servers, and the documents of the Finder.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct CatalogueState {
     pub(super) servers: BTreeMap<Arc<str>, ServerEntry>,
     pub(super) hosts: HostOwners,
     pub(super) finder: FinderIndex,
 }
 
-impl State {
+impl CatalogueState {
     /// A document was listed: shows it, or requests a read first.
     pub(super) fn document_listed(&mut self, server: &Arc<str>, listing: &Listing, declared: ListedDocument) {
         let entry = self.servers.entry(server.clone()).or_default();

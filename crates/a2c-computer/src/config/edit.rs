@@ -2,7 +2,7 @@
 //! program that adds a server to the owner's file must not rewrite the rest.
 
 use a2c_protocol::config::{Input, McpServerConfig};
-use a2c_settings::{Document, Format, Node, Spanned, json, without_byte_order_mark};
+use a2c_settings::{FileFormat, Node, SettingsDocument, Spanned, json, without_byte_order_mark};
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 
 use super::error::EditError;
@@ -109,7 +109,7 @@ fn flat(server: CstInputValue) -> CstInputValue {
 
 /// JSON text as a value to insert, with its keys in their order.
 fn ordered(json: &str) -> CstInputValue {
-    let document = Document::parse(json, Format::Json).expect("a text that was just written is JSON");
+    let document = SettingsDocument::parse(json, FileFormat::Json).expect("a text that was just written is JSON");
     insertion(document.root().value)
 }
 

@@ -24,8 +24,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use a2c_protocol::config::{Input, McpServerConfig};
-use a2c_settings::Document;
-pub use a2c_settings::{Format, Problem};
+use a2c_settings::SettingsDocument;
+pub use a2c_settings::{FileFormat, Problem};
 use serde_json::Value;
 
 pub(crate) use difference::inputs_of;
@@ -53,30 +53,30 @@ impl ComputerConfig {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         let text = text_of(path)?;
-        read(&text, Format::of(path)).map_err(|problems| ConfigError::Invalid { path: path.to_owned(), problems })
+        read(&text, FileFormat::of(path)).map_err(|problems| ConfigError::Invalid { path: path.to_owned(), problems })
     }
 
     /// Reads JSON text, with comments allowed; the error lists everything that is wrong with it.
     pub fn parse(text: &str) -> Result<Self, InvalidConfig> {
-        read(text, Format::Json).map_err(|problems| InvalidConfig { problems })
+        read(text, FileFormat::Json).map_err(|problems| InvalidConfig { problems })
     }
 
     /// Reads TOML text; the error lists everything that is wrong with it.
     pub fn parse_toml(text: &str) -> Result<Self, InvalidConfig> {
-        read(text, Format::Toml).map_err(|problems| InvalidConfig { problems })
+        read(text, FileFormat::Toml).map_err(|problems| InvalidConfig { problems })
     }
 }
 
 /// Reads any JSON or TOML file within the limits of a configuration file, for [`import`].
 pub fn document(path: &Path) -> Result<Value, ConfigError> {
     let text = text_of(path)?;
-    let document = Document::parse(&text, Format::of(path));
+    let document = SettingsDocument::parse(&text, FileFormat::of(path));
     let document = document.map_err(|problems| ConfigError::Invalid { path: path.to_owned(), problems })?;
     Ok(document.root().value.to_json())
 }
 
-fn read(text: &str, format: Format) -> Result<ComputerConfig, Vec<Problem>> {
-    reading::file(&Document::parse(text, format)?)
+fn read(text: &str, format: FileFormat) -> Result<ComputerConfig, Vec<Problem>> {
+    reading::file(&SettingsDocument::parse(text, format)?)
 }
 
 fn text_of(path: &Path) -> Result<String, ConfigError> {

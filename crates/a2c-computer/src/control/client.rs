@@ -12,7 +12,7 @@ use tokio::net::UnixStream;
 use zeroize::Zeroizing;
 
 use super::socket_folder;
-use super::wire::{Greeting, MAX_LINE, Refusal, Reply, Request};
+use super::wire::{ControlRequest, Greeting, MAX_LINE, Refusal, Reply};
 
 /// How long a Computer that runs takes at most to say who it is.
 const GREETING: Duration = Duration::from_secs(5);
@@ -20,7 +20,7 @@ const GREETING: Duration = Duration::from_secs(5);
 /// Why a running Computer did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ClientError {
+pub enum ControlClientError {
     /// Nobody is there.
     #[error("no Computer answers at {}: is it running?", .path.display())]
     NotRunning {
@@ -52,7 +52,7 @@ pub enum ClientError {
 }
 
 /// A connection to a running Computer.
-pub struct Client {
+pub struct ControlClient {
     stream: BufReader<UnixStream>,
 }
 
@@ -70,8 +70,8 @@ pub async fn running(folder: &Path) -> Vec<Running> {
     let mut found = Vec::new();
     for socket in socket_folder::sockets(folder) {
         let greeting = async {
-            let mut client = Client::connect(&socket).await?;
-            client.ask::<Greeting>(&Request::Hello).await
+            let mut client = ControlClient::connect(&socket).await?;
+            client.ask::<Greeting>(&ControlRequest::Hello).await
         };
         if let Ok(Ok(greeting)) = tokio::time::timeout(GREETING, greeting).await {
             found.push(Running { socket, greeting });
@@ -80,48 +80,48 @@ pub async fn running(folder: &Path) -> Vec<Running> {
     found
 }
 
-impl Client {
+impl ControlClient {
     /// Connects to the Computer at a socket.
-    pub async fn connect(path: &Path) -> Result<Self, ClientError> {
+    pub async fn connect(path: &Path) -> Result<Self, ControlClientError> {
         let stream = UnixStream::connect(path).await;
-        let stream = stream.map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
+        let stream = stream.map_err(|source| ControlClientError::NotRunning { path: path.to_owned(), source })?;
         let uid = stream.peer_cred()?.uid();
         // We may be about to send a secret.
         if !is_trusted_user(uid) {
-            return Err(ClientError::Stranger { path: path.to_owned(), uid });
+            return Err(ControlClientError::Stranger { path: path.to_owned(), uid });
         }
         Ok(Self { stream: BufReader::new(stream) })
     }
 
     /// Asks, and waits for the answer.
-    pub async fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, ClientError> {
+    pub async fn ask<T: DeserializeOwned>(&mut self, request: &ControlRequest) -> Result<T, ControlClientError> {
         self.listen(request, |_| {}).await
     }
 
     /// Asks, and hears what is said before the end.
     pub async fn listen<T: DeserializeOwned>(
         &mut self,
-        request: &Request,
+        request: &ControlRequest,
         mut on_line: impl FnMut(Value),
-    ) -> Result<T, ClientError> {
-        let mut line = Zeroizing::new(serde_json::to_vec(request).map_err(ClientError::Garbled)?);
+    ) -> Result<T, ControlClientError> {
+        let mut line = Zeroizing::new(serde_json::to_vec(request).map_err(ControlClientError::Garbled)?);
         line.push(b'\n');
         self.stream.get_mut().write_all(&line).await?;
         loop {
             match self.reply().await? {
-                Reply::Ok(value) => return serde_json::from_value(value).map_err(ClientError::Garbled),
+                Reply::Ok(value) => return serde_json::from_value(value).map_err(ControlClientError::Garbled),
                 Reply::Error(refusal) => return Err(refusal.into()),
                 Reply::Line(value) => on_line(value),
             }
         }
     }
 
-    async fn reply(&mut self) -> Result<Reply, ClientError> {
+    async fn reply(&mut self) -> Result<Reply, ControlClientError> {
         let mut line = Vec::new();
         (&mut self.stream).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).await?;
         match line.last() {
-            Some(b'\n') => serde_json::from_slice(&line).map_err(ClientError::Garbled),
-            _ => Err(ClientError::Ended),
+            Some(b'\n') => serde_json::from_slice(&line).map_err(ControlClientError::Garbled),
+            _ => Err(ControlClientError::Ended),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`ControlSocket`] makes its file in a folder of the owner (`socket_folder`) before the Computer starts;
 //! [`ControlSocket::serve`] then answers, each connection by a `session` that reads [`wire`] requests and has `operate` do
-//! them with a [`ComputerHandle`](crate::ComputerHandle). [`Client`] is the other end.
+//! them with a [`ComputerHandle`](crate::ComputerHandle). [`ControlClient`] is the other end.
 //!
 //! Only the owner may open the folder and the socket, and both ends check the user of the other one.
 
@@ -16,6 +16,6 @@ mod socket_folder;
 pub mod wire;
 
 pub use about::About;
-pub use client::{Client, ClientError, Running, running};
+pub use client::{ControlClient, ControlClientError, Running, running};
 pub use socket::{BindError, Control, ControlSocket};
 pub use socket_folder::{folder, socket_in};

@@ -10,10 +10,10 @@ use tokio::sync::broadcast::error::RecvError;
 use super::about::About;
 use super::answers::Answers;
 use super::wire::{
-    CallReport, ChangeReport, Changed, HubReport, LogEntry, PolicyReport, Refusal, RefusalKind, Request, ServerNews,
-    ServerReport, Status, ToolReport, millis,
+    CallReport, ChangeReport, Changed, ControlRequest, HubReport, LogEntry, PolicyReport, Refusal, RefusalKind,
+    ServerNews, ServerReport, StatusReport, ToolReport, millis,
 };
-use crate::config_file::{ConfigFile, SaveError};
+use crate::config_file::{ConfigFile, ConfigSaveError};
 use crate::diagnosis::{self, readiness};
 use crate::handle::{ComputerHandle, OperateError, ServerStatus, ToolAccess, ToolStatus};
 use crate::inputs::{InputValue, SetInputError};
@@ -21,12 +21,12 @@ use crate::tools::confirm::Confirmation;
 use crate::tools::pins::{Approval, ToolChanges};
 
 /// How a request ends.
-pub(super) enum Outcome {
+pub(super) enum OperationOutcome {
     Done(Value),
     Refused(Refusal),
 }
 
-impl From<Result<Value, Refusal>> for Outcome {
+impl From<Result<Value, Refusal>> for OperationOutcome {
     fn from(result: Result<Value, Refusal>) -> Self {
         match result {
             Ok(value) => Self::Done(value),
@@ -39,9 +39,9 @@ impl From<Result<Value, Refusal>> for Outcome {
 pub(super) async fn operate(
     handle: &ComputerHandle,
     about: &About,
-    request: Request,
+    request: ControlRequest,
     answers: &mut Answers,
-) -> Outcome {
+) -> OperationOutcome {
     Operation { handle, about }.done(request, answers).await.into()
 }
 
@@ -53,33 +53,33 @@ struct Operation<'a> {
 type Done = Result<Value, Refusal>;
 
 impl Operation<'_> {
-    async fn done(&self, request: Request, answers: &mut Answers) -> Done {
+    async fn done(&self, request: ControlRequest, answers: &mut Answers) -> Done {
         match request {
-            Request::Hello => told(&self.about.greeting()),
-            Request::Status => told(&self.status()),
-            Request::Tools => told(&self.handle.tools().into_iter().map(tool_report).collect::<Vec<_>>()),
-            Request::Call { tool, arguments, timeout } => {
+            ControlRequest::Hello => told(&self.about.greeting()),
+            ControlRequest::Status => told(&self.status()),
+            ControlRequest::Tools => told(&self.handle.tools().into_iter().map(tool_report).collect::<Vec<_>>()),
+            ControlRequest::Call { tool, arguments, timeout } => {
                 told(&self.handle.call(&tool, arguments, Duration::from_secs(timeout)).await)
             }
-            Request::Logs { server, lines, follow } => self.logs(&server, lines, follow, answers).await,
-            Request::Restart { server } => {
+            ControlRequest::Logs { server, lines, follow } => self.logs(&server, lines, follow, answers).await,
+            ControlRequest::Restart { server } => {
                 self.handle.restart(&server)?;
                 told(&server_report(self.handle.server(&server)?, &self.handle.tools()))
             }
-            Request::Settled { server } => {
+            ControlRequest::Settled { server } => {
                 let settled = self.handle.settled(&server).await?;
                 told(&server_report(settled, &self.handle.tools()))
             }
-            Request::Add { server, save } => self.add(*server, save).await,
-            Request::Remove { server, save } => {
+            ControlRequest::Add { server, save } => self.add(*server, save).await,
+            ControlRequest::Remove { server, save } => {
                 self.handle.remove(&server).await?;
                 self.saved(save, async |file| file.remove(&server).await, || format!("take '{server}' out of it")).await
             }
-            Request::Enable { server, save } => self.switch(&server, false, save).await,
-            Request::Disable { server, save } => self.switch(&server, true, save).await,
-            Request::Reload => self.reload().await,
-            Request::Changes => self.changes().await,
-            Request::Approve { server, tool, hash } => {
+            ControlRequest::Enable { server, save } => self.switch(&server, false, save).await,
+            ControlRequest::Disable { server, save } => self.switch(&server, true, save).await,
+            ControlRequest::Reload => self.reload().await,
+            ControlRequest::Changes => self.changes().await,
+            ControlRequest::Approve { server, tool, hash } => {
                 self.handle.server(&server)?;
                 let which = match (&tool, &hash) {
                     (None, _) => Approval::Everything,
@@ -88,9 +88,13 @@ impl Operation<'_> {
                 };
                 told(&self.handle.approve(&server, which).await)
             }
-            Request::History => told(&self.handle.history().into_iter().map(CallReport::from).collect::<Vec<_>>()),
-            Request::Inputs => told(&self.handle.config().inputs.iter().map(Input::redacted).collect::<Vec<_>>()),
-            Request::SetInput { id, value } => {
+            ControlRequest::History => {
+                told(&self.handle.history().into_iter().map(CallReport::from).collect::<Vec<_>>())
+            }
+            ControlRequest::Inputs => {
+                told(&self.handle.config().inputs.iter().map(Input::redacted).collect::<Vec<_>>())
+            }
+            ControlRequest::SetInput { id, value } => {
                 let users = self.users_of(&id);
                 self.handle.set_input(&id, InputValue::from(value)).map_err(|error| {
                     let kind = match error {
@@ -101,19 +105,19 @@ impl Operation<'_> {
                 })?;
                 told(&users)
             }
-            Request::Login { server } => self.login(&server, answers).await,
-            Request::Logout { server } => {
+            ControlRequest::Login { server } => self.login(&server, answers).await,
+            ControlRequest::Logout { server } => {
                 self.handle.logout(&server).await?;
                 Ok(Value::Null)
             }
-            Request::Checkup => {
+            ControlRequest::Checkup => {
                 let file = self.about.file.as_ref().map(|file| file.path().to_owned());
                 told(&diagnosis::of_running(self.handle, file.as_deref()).await)
             }
         }
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> StatusReport {
         let hub = self.handle.hub();
         let tools = self.handle.tools();
         let servers = self.handle.servers().into_iter().map(|server| server_report(server, &tools)).collect();
@@ -128,7 +132,7 @@ impl Operation<'_> {
             ToolChanges::Quarantine => "quarantine",
         };
         let policy = PolicyReport { confirm: confirm.to_owned(), tool_changes: tool_changes.to_owned() };
-        Status { greeting: self.about.greeting(), hub, policy, servers }
+        StatusReport { greeting: self.about.greeting(), hub, policy, servers }
     }
 
     /// The servers that run and were started with an input.
@@ -197,7 +201,7 @@ impl Operation<'_> {
     async fn saved(
         &self,
         save: bool,
-        write: impl AsyncFnOnce(&ConfigFile) -> Result<(), SaveError>,
+        write: impl AsyncFnOnce(&ConfigFile) -> Result<(), ConfigSaveError>,
         by_hand: impl FnOnce() -> String,
     ) -> Done {
         let file = self.about.file.as_ref();

@@ -9,17 +9,17 @@ use zeroize::Zeroizing;
 
 use super::about::About;
 use super::answers::{Answers, PATIENCE};
-use super::operate::{self, Outcome};
-use super::wire::{MAX_LINE, Refusal, RefusalKind, Reply, Request};
+use super::operate::{self, OperationOutcome};
+use super::wire::{ControlRequest, MAX_LINE, Refusal, RefusalKind, Reply};
 use crate::handle::ComputerHandle;
 
 /// What every connection is answered from.
-pub(super) struct Session {
+pub(super) struct ControlSession {
     pub(super) handle: ComputerHandle,
     pub(super) about: About,
 }
 
-impl Session {
+impl ControlSession {
     /// Answers until the other end has nothing more to ask.
     pub(super) async fn run(&self, stream: UnixStream) {
         let (reader, writer) = stream.into_split();
@@ -55,11 +55,11 @@ impl Session {
         }
     }
 
-    async fn answer(&self, request: Request, answers: &mut Answers) -> Reply {
+    async fn answer(&self, request: ControlRequest, answers: &mut Answers) -> Reply {
         tracing::debug!(op = request.op(), "asked through the control socket");
         match operate::operate(&self.handle, &self.about, request, answers).await {
-            Outcome::Done(value) => Reply::Ok(value),
-            Outcome::Refused(refusal) => Reply::Error(refusal),
+            OperationOutcome::Done(value) => Reply::Ok(value),
+            OperationOutcome::Refused(refusal) => Reply::Error(refusal),
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::about::About;
-use super::session::{self, Session};
+use super::session::{self, ControlSession};
 use crate::handle::ComputerHandle;
 
 /// How many connections there may be at the same time.
@@ -106,7 +106,7 @@ impl ControlSocket {
     pub fn serve(self, handle: ComputerHandle, about: About) -> Control {
         let stop = CancellationToken::new();
         let Self { listener, file } = self;
-        let task = tokio::spawn(answer_all(listener, Session { handle, about }, stop.clone()));
+        let task = tokio::spawn(answer_all(listener, ControlSession { handle, about }, stop.clone()));
         Control { stop, task: Some(task), _file: file }
     }
 }
@@ -134,7 +134,7 @@ impl Drop for Control {
     }
 }
 
-async fn answer_all(listener: UnixListener, session: Session, stop: CancellationToken) {
+async fn answer_all(listener: UnixListener, session: ControlSession, stop: CancellationToken) {
     let session = Arc::new(session);
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut sessions = JoinSet::new();

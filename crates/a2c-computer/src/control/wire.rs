@@ -27,10 +27,10 @@ pub const MAX_LINE: usize = 16 << 20;
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Request {
+pub enum ControlRequest {
     /// Who it is: [`Greeting`].
     Hello,
-    /// How it is: [`Status`].
+    /// How it is: [`StatusReport`].
     Status,
     /// All tools, hidden ones included: a list of [`ToolReport`].
     Tools,
@@ -139,7 +139,7 @@ pub enum Request {
     Checkup,
 }
 
-impl Request {
+impl ControlRequest {
     /// The name of the operation.
     pub fn op(&self) -> &'static str {
         match self {
@@ -168,9 +168,9 @@ impl Request {
 }
 
 /// Only the operation: the rest may hold secrets.
-impl fmt::Debug for Request {
+impl fmt::Debug for ControlRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Request").field(&self.op()).finish()
+        f.debug_tuple("ControlRequest").field(&self.op()).finish()
     }
 }
 
@@ -230,7 +230,7 @@ pub struct Greeting {
 
 /// How a Computer is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Status {
+pub struct StatusReport {
     /// Who it is.
     #[serde(flatten)]
     pub greeting: Greeting,
@@ -430,45 +430,48 @@ mod tests {
         let server: McpServerConfig = serde_json::from_value(server).unwrap();
         let (name, args) = ("s".to_owned(), Map::from_iter([("a".to_owned(), json!(1))]));
         let all = [
-            Request::Hello,
-            Request::Status,
-            Request::Tools,
-            Request::Call { tool: "t".into(), arguments: args, timeout: 3 },
-            Request::Logs { server: name.clone(), lines: 5, follow: true },
-            Request::Restart { server: name.clone() },
-            Request::Settled { server: name.clone() },
-            Request::Add { server: Box::new(server), save: true },
-            Request::Remove { server: name.clone(), save: false },
-            Request::Enable { server: name.clone(), save: true },
-            Request::Disable { server: name.clone(), save: false },
-            Request::Reload,
-            Request::Changes,
-            Request::Approve { server: name.clone(), tool: Some("t".into()), hash: None },
-            Request::History,
-            Request::Inputs,
-            Request::SetInput { id: "i".into(), value: json!("v") },
-            Request::Login { server: name.clone() },
-            Request::Logout { server: name },
-            Request::Checkup,
+            ControlRequest::Hello,
+            ControlRequest::Status,
+            ControlRequest::Tools,
+            ControlRequest::Call { tool: "t".into(), arguments: args, timeout: 3 },
+            ControlRequest::Logs { server: name.clone(), lines: 5, follow: true },
+            ControlRequest::Restart { server: name.clone() },
+            ControlRequest::Settled { server: name.clone() },
+            ControlRequest::Add { server: Box::new(server), save: true },
+            ControlRequest::Remove { server: name.clone(), save: false },
+            ControlRequest::Enable { server: name.clone(), save: true },
+            ControlRequest::Disable { server: name.clone(), save: false },
+            ControlRequest::Reload,
+            ControlRequest::Changes,
+            ControlRequest::Approve { server: name.clone(), tool: Some("t".into()), hash: None },
+            ControlRequest::History,
+            ControlRequest::Inputs,
+            ControlRequest::SetInput { id: "i".into(), value: json!("v") },
+            ControlRequest::Login { server: name.clone() },
+            ControlRequest::Logout { server: name },
+            ControlRequest::Checkup,
         ];
         for request in all {
             let text = serde_json::to_string(&request).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["op"], request.op());
-            assert!(serde_json::from_str::<Request>(&text).unwrap() == request, "{text}");
+            assert!(serde_json::from_str::<ControlRequest>(&text).unwrap() == request, "{text}");
         }
     }
 
     #[test]
     fn what_may_be_left_out_has_a_default() {
-        let check = |text: &str, expected: &Request| {
-            assert!(serde_json::from_str::<Request>(text).unwrap() == *expected, "{text}");
+        let check = |text: &str, expected: &ControlRequest| {
+            assert!(serde_json::from_str::<ControlRequest>(text).unwrap() == *expected, "{text}");
         };
         check(
             r#"{"op": "call", "tool": "t"}"#,
-            &Request::Call { tool: "t".into(), arguments: Map::new(), timeout: 60 },
+            &ControlRequest::Call { tool: "t".into(), arguments: Map::new(), timeout: 60 },
         );
-        check(r#"{"op": "logs", "server": "s"}"#, &Request::Logs { server: "s".into(), lines: 50, follow: false });
-        check(r#"{"op": "status", "more": 1}"#, &Request::Status);
+        check(
+            r#"{"op": "logs", "server": "s"}"#,
+            &ControlRequest::Logs { server: "s".into(), lines: 50, follow: false },
+        );
+        check(r#"{"op": "status", "more": 1}"#, &ControlRequest::Status);
     }
 
     #[test]
@@ -486,7 +489,7 @@ mod tests {
 
     #[test]
     fn a_request_does_not_print_what_it_holds() {
-        let request = Request::SetInput { id: "i".into(), value: json!("s3cret") };
-        assert_eq!(format!("{request:?}"), "Request(\"set_input\")");
+        let request = ControlRequest::SetInput { id: "i".into(), value: json!("s3cret") };
+        assert_eq!(format!("{request:?}"), "ControlRequest(\"set_input\")");
     }
 }

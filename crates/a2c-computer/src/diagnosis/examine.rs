@@ -98,7 +98,11 @@ fn of_itself(core: &crate::core::Core, config: &ComputerConfig, file: Option<&Pa
     }
     if matches!(core.confirmation, Confirmation::Refuse) && !runs_some_unasked(config) {
         let advice = "start the Computer with --yes or --confirm ask, or mark tools with auto_apply";
-        tell(Grade::Warning, "every call will be refused: nobody is asked, and no tool has auto_apply".into(), advice);
+        tell(
+            Grade::Warning,
+            "every call will be refused: nobody is asked, and no tool has auto_apply".into(),
+            advice,
+        );
     }
     found
 }

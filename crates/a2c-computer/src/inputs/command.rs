@@ -62,13 +62,13 @@ fn said(last_line: &str) -> String {
 }
 
 /// What an input says about its program.
-pub(super) struct Recipe<'a> {
+pub(super) struct InputProgram<'a> {
     pub(super) program: &'a str,
     pub(super) args: Option<&'a Value>,
     pub(super) shell: bool,
 }
 
-impl Recipe<'_> {
+impl InputProgram<'_> {
     /// Runs the program and takes what it prints, without the white space at the end. What it says about a failure is
     /// told without any of the values that are known already.
     pub(super) async fn run(&self, processes: &Processes, known: &Redactor) -> Result<Zeroizing<String>, CommandError> {
@@ -140,7 +140,7 @@ mod tests {
     use serde_json::json;
 
     async fn run(program: &str, args: &Value, shell: bool) -> Result<String, String> {
-        let recipe = Recipe { program, args: Some(args), shell };
+        let recipe = InputProgram { program, args: Some(args), shell };
         let known = Redactor::new([Zeroizing::new("kn0wn-value".to_owned())]);
         recipe.run(&Processes::unguarded(), &known).await.map(|value| value.to_string()).map_err(|e| e.to_string())
     }
@@ -189,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let script = format!("sleep 600 & echo $! > {}; wait", file.display());
-        let recipe = Recipe { program: &script, args: None, shell: true };
+        let recipe = InputProgram { program: &script, args: None, shell: true };
         let limits = RunLimits { time: Duration::from_secs(1), ..LIMITS };
         let outcome = recipe.run_within(limits, &Processes::unguarded(), &Redactor::default()).await;
         let error = outcome.unwrap_err().to_string();

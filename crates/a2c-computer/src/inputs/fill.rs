@@ -12,7 +12,7 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::error::Unresolved;
-use super::placeholder::{Piece, pieces};
+use super::placeholder::{TemplateSegment, segments};
 use super::value::InputValue;
 
 /// The parameters of a server as JSON.
@@ -34,24 +34,24 @@ impl Parameters {
 
     /// The inputs that they mention.
     pub(super) fn inputs(&self) -> BTreeSet<String> {
-        self.mentioned(|piece| match piece {
-            Piece::Input(id) => Some(id),
+        self.mentioned(|segment| match segment {
+            TemplateSegment::Input(id) => Some(id),
             _ => None,
         })
     }
 
     /// The environment variables that they mention.
     pub(super) fn variables(&self) -> BTreeSet<String> {
-        self.mentioned(|piece| match piece {
-            Piece::Env(variable) => Some(variable),
+        self.mentioned(|segment| match segment {
+            TemplateSegment::Env(variable) => Some(variable),
             _ => None,
         })
     }
 
-    fn mentioned(&self, what: impl for<'a> Fn(Piece<'a>) -> Option<&'a str>) -> BTreeSet<String> {
+    fn mentioned(&self, what: impl for<'a> Fn(TemplateSegment<'a>) -> Option<&'a str>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         each_text(self.0.expose(), &mut |text| {
-            found.extend(pieces(text).into_iter().filter_map(&what).map(str::to_owned))
+            found.extend(segments(text).into_iter().filter_map(&what).map(str::to_owned))
         });
         found
     }
@@ -95,11 +95,11 @@ impl Values<'_> {
     fn put_into(&self, value: &mut Value, path: &mut Vec<Step>, typed: &mut Typed) -> Result<(), Unresolved> {
         match value {
             Value::String(text) => {
-                let found = pieces(text);
-                if let [Piece::Input(id)] = found[..] {
+                let found = segments(text);
+                if let [TemplateSegment::Input(id)] = found[..] {
                     typed.insert(spelt(path), (path.clone(), id.to_owned()));
                     *value = self.input(id)?.json();
-                } else if found.iter().any(|piece| !matches!(piece, Piece::Text(_))) {
+                } else if found.iter().any(|segment| !matches!(segment, TemplateSegment::Text(_))) {
                     let filled = self.text(&found)?;
                     *value = Value::String(filled);
                 }
@@ -124,28 +124,28 @@ impl Values<'_> {
     }
 
     /// Joined in one allocation: a text that grows leaves copies of secrets behind.
-    fn text(&self, pieces: &[Piece<'_>]) -> Result<String, Unresolved> {
-        let texts = pieces.iter().map(|piece| self.piece(*piece)).collect::<Result<Vec<_>, _>>()?;
+    fn text(&self, segments: &[TemplateSegment<'_>]) -> Result<String, Unresolved> {
+        let texts = segments.iter().map(|segment| self.segment(*segment)).collect::<Result<Vec<_>, _>>()?;
         let mut joined = String::with_capacity(texts.iter().map(|text| text.len()).sum());
         texts.iter().for_each(|text| joined.push_str(text));
         Ok(joined)
     }
 
-    fn piece(&self, piece: Piece<'_>) -> Result<Zeroizing<String>, Unresolved> {
+    fn segment(&self, segment: TemplateSegment<'_>) -> Result<Zeroizing<String>, Unresolved> {
         let folder = self.workspace_folder;
-        let text = match piece {
-            Piece::Input(id) => return Ok(self.input(id)?.text()),
-            Piece::Env(variable) => {
+        let text = match segment {
+            TemplateSegment::Input(id) => return Ok(self.input(id)?.text()),
+            TemplateSegment::Env(variable) => {
                 return (self.env)(variable).ok_or_else(|| Unresolved::NoVariable { variable: variable.to_owned() });
             }
-            Piece::Text(text) => text,
-            Piece::WorkspaceFolder => folder.to_str().ok_or(Unresolved::FolderNotText)?,
+            TemplateSegment::Text(text) => text,
+            TemplateSegment::WorkspaceFolder => folder.to_str().ok_or(Unresolved::FolderNotText)?,
             // A root has no name; its path says as much.
-            Piece::WorkspaceFolderBasename => {
+            TemplateSegment::WorkspaceFolderBasename => {
                 folder.file_name().unwrap_or(folder.as_os_str()).to_str().ok_or(Unresolved::FolderNotText)?
             }
-            Piece::UserHome => self.home.ok_or(Unresolved::NoHome)?,
-            Piece::PathSeparator => std::path::MAIN_SEPARATOR_STR,
+            TemplateSegment::UserHome => self.home.ok_or(Unresolved::NoHome)?,
+            TemplateSegment::PathSeparator => std::path::MAIN_SEPARATOR_STR,
         };
         Ok(Zeroizing::new(text.to_owned()))
     }

@@ -3,7 +3,7 @@
 use a2c_protocol::config::Input;
 
 use super::Inputs;
-use super::store::{SecretStore, StoreError};
+use super::store::{SecretStore, SecretStoreError};
 
 /// Why a password was not kept or removed.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum KeepError {
     NoKeyring,
     /// The keyring did not do it.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] SecretStoreError),
 }
 
 fn declared(passwords: &[String]) -> String {

@@ -39,7 +39,7 @@ pub use keeping::KeepError;
 #[cfg(feature = "keyring")]
 pub use keyring::OsKeyring;
 pub use question::{InputQuestion, PromptError, Prompter};
-pub use store::{SecretStore, StoreError};
+pub use store::{SecretStore, SecretStoreError};
 pub use value::InputValue;
 
 /// Where values come from, beside those that are set at run time and the defaults of the configuration.
@@ -117,7 +117,7 @@ struct State {
     /// Values set at run time.
     set: HashMap<String, InputValue>,
     /// What was found out, by input. Whoever finds a value out holds the lock, and the others wait for it.
-    found: HashMap<String, Arc<tokio::sync::Mutex<resolve::Found>>>,
+    cached: HashMap<String, Arc<tokio::sync::Mutex<resolve::CachedInput>>>,
 }
 
 impl std::fmt::Debug for Inputs {
@@ -149,9 +149,9 @@ impl Inputs {
         let declared: BTreeMap<_, _> = declared.into_iter().map(|input| (input.id().to_owned(), input)).collect();
         let mut state = self.state();
         let before = std::mem::replace(&mut state.declared, declared);
-        let State { declared, set, found } = &mut *state;
+        let State { declared, set, cached } = &mut *state;
         set.retain(|id, _| declared.contains_key(id));
-        found.retain(|id, _| declared.contains_key(id) && declared.get(id) == before.get(id));
+        cached.retain(|id, _| declared.contains_key(id) && declared.get(id) == before.get(id));
     }
 
     /// Sets a value, which wins over every other source from now on. Servers that run keep what they have.
@@ -174,13 +174,13 @@ impl Inputs {
     pub fn forget(&self, id: &str) {
         let mut state = self.state();
         state.set.remove(id);
-        state.found.remove(id);
+        state.cached.remove(id);
     }
 
     /// What was asked in vain is asked again for the next server that needs it.
     pub(crate) fn ask_again(&self) {
         // One that is being asked for right now needs no other question.
-        self.state().found.retain(|_, found| found.try_lock().map_or(true, |found| !found.was_asked_in_vain()));
+        self.state().cached.retain(|_, cached| cached.try_lock().map_or(true, |cached| !cached.was_asked_in_vain()));
     }
 
     /// The parameters of a server with every placeholder replaced. May take as long as the owner needs to answer.

@@ -1,8 +1,8 @@
-//! The grammar of placeholders: a text is literal pieces and `${…}` that mean something. What means nothing stays text.
+//! The grammar of placeholders: a text is literal segments and `${…}` that mean something. What means nothing stays text.
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum TemplateSegment<'a> {
     /// Stands for itself.
     Text(&'a str),
     /// `${input:ID}`.
@@ -19,7 +19,7 @@ pub(super) enum Piece<'a> {
     PathSeparator,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> TemplateSegment<'a> {
     fn placeholder(inner: &'a str) -> Option<Self> {
         Some(match inner {
             "workspaceFolder" => Self::WorkspaceFolder,
@@ -36,7 +36,7 @@ impl<'a> Piece<'a> {
 }
 
 /// The parts of a text, in order. Together they are the whole text.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub(super) fn segments(text: &str) -> Vec<TemplateSegment<'_>> {
     let mut found = Vec::new();
     let mut literal = 0;
     let mut from = 0;
@@ -48,16 +48,16 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
             continue;
         }
         from = end + 1;
-        if let Some(piece) = Piece::placeholder(&text[start + 2..end]) {
+        if let Some(segment) = TemplateSegment::placeholder(&text[start + 2..end]) {
             if literal < start {
-                found.push(Piece::Text(&text[literal..start]));
+                found.push(TemplateSegment::Text(&text[literal..start]));
             }
-            found.push(piece);
+            found.push(segment);
             literal = from;
         }
     }
     if literal < text.len() {
-        found.push(Piece::Text(&text[literal..]));
+        found.push(TemplateSegment::Text(&text[literal..]));
     }
     found
 }
@@ -65,11 +65,11 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Piece::*;
+    use TemplateSegment::*;
 
     #[test]
     fn what_means_something_is_found_and_the_rest_is_text() {
-        let check = |text: &str, expected: &[Piece<'_>]| assert_eq!(pieces(text), expected, "{text}");
+        let check = |text: &str, expected: &[TemplateSegment<'_>]| assert_eq!(segments(text), expected, "{text}");
         check("", &[]);
         check("plain $x {y}", &[Text("plain $x {y}")]);
         check("${input:a-b}", &[Input("a-b")]);

@@ -9,7 +9,7 @@ use a2c_secrets::Redactor;
 use tokio::time::Instant;
 use zeroize::Zeroizing;
 
-use super::command::{CommandError, Recipe};
+use super::command::{CommandError, InputProgram};
 use super::error::Unresolved;
 use super::question::InputQuestion;
 use super::{InputValue, Inputs};
@@ -21,16 +21,16 @@ const PRINTED_FOR: Duration = Duration::from_secs(300);
 /// How long a failure is good for other servers: those that waited for the same program.
 const FAILED_FOR: Duration = Duration::from_secs(5);
 
-/// What was found out about one input.
+/// What earlier resolutions learned about one input.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct CachedInput {
     /// What the owner answered. That there was no answer is kept as well: a server that is restarted again and again
     /// must not ask again and again.
     answer: Option<Option<InputValue>>,
     printed: Option<Printed>,
 }
 
-impl Found {
+impl CachedInput {
     pub(super) fn was_asked_in_vain(&self) -> bool {
         matches!(self.answer, Some(None))
     }
@@ -75,15 +75,15 @@ impl Inputs {
         if let Some(given) = self.given(input.id()) {
             return Ok(given);
         }
-        let found = Arc::clone(self.state().found.entry(input.id().to_owned()).or_default());
-        let mut found = found.lock().await;
+        let cached = Arc::clone(self.state().cached.entry(input.id().to_owned()).or_default());
+        let mut cached = cached.lock().await;
         // Somebody may have given a value while another server waited for an answer.
         if let Some(given) = self.given(input.id()) {
             return Ok(given);
         }
         if let Input::Command { id, description, command, args, shell } = input {
-            let recipe = Recipe { program: command, args: args.as_ref(), shell: shell.unwrap_or(false) };
-            let printed = self.printed(&mut found, &recipe, server).await;
+            let program = InputProgram { program: command, args: args.as_ref(), shell: shell.unwrap_or(false) };
+            let printed = self.printed(&mut cached, &program, server).await;
             return match printed {
                 Ok(value) => Ok((value, "its command")),
                 Err(source) => Err(Unresolved::Command { id: id.clone(), description: description.clone(), source }),
@@ -92,7 +92,7 @@ impl Inputs {
         if let Some(kept) = self.kept(input).await {
             return Ok((kept, "the keyring"));
         }
-        if let Some(answer) = self.answered(&mut found, input).await {
+        if let Some(answer) = self.answered(&mut cached, input).await {
             return Ok((answer, "the prompt"));
         }
         match input {
@@ -112,15 +112,20 @@ impl Inputs {
     }
 
     /// What the program prints, now or a short while ago.
-    async fn printed(&self, found: &mut Found, recipe: &Recipe<'_>, server: &str) -> Result<InputValue, CommandError> {
-        if let Some(printed) = found.printed.as_mut().filter(|printed| printed.good_for(server)) {
+    async fn printed(
+        &self,
+        cached: &mut CachedInput,
+        program: &InputProgram<'_>,
+        server: &str,
+    ) -> Result<InputValue, CommandError> {
+        if let Some(printed) = cached.printed.as_mut().filter(|printed| printed.good_for(server)) {
             printed.taken_by.insert(server.to_owned());
             return printed.outcome.clone();
         }
-        found.printed = None;
-        let outcome = recipe.run(&self.0.processes, &self.known()).await.map(InputValue::from);
+        cached.printed = None;
+        let outcome = program.run(&self.0.processes, &self.known()).await.map(InputValue::from);
         let taken_by = BTreeSet::from([server.to_owned()]);
-        found.printed = Some(Printed { outcome: outcome.clone(), at: Instant::now(), taken_by });
+        cached.printed = Some(Printed { outcome: outcome.clone(), at: Instant::now(), taken_by });
         outcome
     }
 
@@ -137,15 +142,15 @@ impl Inputs {
     }
 
     /// What the owner answers, now or earlier.
-    async fn answered(&self, found: &mut Found, input: &Input) -> Option<InputValue> {
-        if let Some(answer) = &found.answer {
+    async fn answered(&self, cached: &mut CachedInput, input: &Input) -> Option<InputValue> {
+        if let Some(answer) = &cached.answer {
             return answer.clone();
         }
         let prompter = self.0.sources.prompter.as_ref()?;
         let question = InputQuestion::of(input)?;
         let _one_at_a_time = self.0.asking.lock().await;
         match prompter.ask(&question).await {
-            Ok(answer) => found.answer.insert(answer.map(InputValue::from)).clone(),
+            Ok(answer) => cached.answer.insert(answer.map(InputValue::from)).clone(),
             Err(error) => {
                 tracing::warn!(input = input.id(), error = &error as &dyn std::error::Error, "not asked");
                 None
@@ -157,11 +162,11 @@ impl Inputs {
     fn known(&self) -> Redactor {
         let state = self.state();
         let mut values: Vec<Zeroizing<String>> = state.set.values().flat_map(InputValue::texts).collect();
-        for found in state.found.values() {
+        for cached in state.cached.values() {
             // One that is locked is being found out.
-            let Ok(found) = found.try_lock() else { continue };
-            let printed = found.printed.as_ref().and_then(|printed| printed.outcome.as_ref().ok());
-            values.extend(found.answer.iter().flatten().chain(printed).flat_map(InputValue::texts));
+            let Ok(cached) = cached.try_lock() else { continue };
+            let printed = cached.printed.as_ref().and_then(|printed| printed.outcome.as_ref().ok());
+            values.extend(cached.answer.iter().flatten().chain(printed).flat_map(InputValue::texts));
         }
         values.extend(state.declared.keys().filter_map(|id| self.0.sources.environment.get(&input_variable(id))));
         Redactor::new(values)

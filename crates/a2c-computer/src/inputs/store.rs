@@ -14,14 +14,14 @@ use zeroize::Zeroizing;
 #[async_trait]
 pub trait SecretStore: Send + Sync {
     /// What is kept under the key.
-    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError>;
+    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, SecretStoreError>;
 
     /// Keeps a text under the key, in the place of what was there. An empty text cannot be told from none everywhere:
     /// it is refused.
-    async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError>;
+    async fn set(&self, key: &str, secret: &str) -> Result<(), SecretStoreError>;
 
     /// Removes what is kept under the key; tells whether there was something.
-    async fn delete(&self, key: &str) -> Result<bool, StoreError>;
+    async fn delete(&self, key: &str) -> Result<bool, SecretStoreError>;
 
     /// Says whose processes the programs are that the store runs from now on, if it runs any: a Computer that is killed
     /// leaves none of its processes behind.
@@ -33,7 +33,7 @@ pub trait SecretStore: Send + Sync {
 /// Why a store did not do what was asked. Never holds a secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreError {
+pub enum SecretStoreError {
     /// There is none on this machine or in this session.
     #[error("there is no keyring: {reason}")]
     Missing {

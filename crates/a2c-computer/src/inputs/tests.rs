@@ -43,26 +43,26 @@ fn sources(variables: &[(&str, &str)]) -> InputSources {
 
 /// A keyring in memory; one without entries may be locked.
 #[derive(Default)]
-struct Drawer {
+struct MemoryKeyring {
     kept: Mutex<BTreeMap<String, String>>,
     locked: bool,
 }
 
 #[async_trait]
-impl SecretStore for Drawer {
-    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+impl SecretStore for MemoryKeyring {
+    async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, SecretStoreError> {
         match self.locked {
-            true => Err(StoreError::Refused { reason: "locked".into() }),
+            true => Err(SecretStoreError::Refused { reason: "locked".into() }),
             false => Ok(self.kept.lock().unwrap().get(key).cloned().map(Zeroizing::new)),
         }
     }
 
-    async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError> {
+    async fn set(&self, key: &str, secret: &str) -> Result<(), SecretStoreError> {
         self.kept.lock().unwrap().insert(key.to_owned(), secret.to_owned());
         Ok(())
     }
 
-    async fn delete(&self, key: &str) -> Result<bool, StoreError> {
+    async fn delete(&self, key: &str) -> Result<bool, SecretStoreError> {
         Ok(self.kept.lock().unwrap().remove(key).is_some())
     }
 }
@@ -118,7 +118,7 @@ const PASSWORD: &str =
 #[tokio::test]
 async fn the_first_source_that_has_a_value_wins() {
     let declared: Vec<Input> = serde_json::from_str(PASSWORD).unwrap();
-    let keyring = Arc::new(Drawer::default());
+    let keyring = Arc::new(MemoryKeyring::default());
     let all = InputSources {
         keyring: Some(keyring.clone()),
         prompter: Some(Owner::who_says(Some("by prompt"), 1)),
@@ -136,7 +136,7 @@ async fn the_first_source_that_has_a_value_wins() {
     check(&all, None, "by environment").await;
     let without_environment = InputSources { environment: environment(&[]), ..all };
     check(&without_environment, None, "by keyring").await;
-    let locked = Some(Arc::new(Drawer { locked: true, ..Drawer::default() }) as Arc<dyn SecretStore>);
+    let locked = Some(Arc::new(MemoryKeyring { locked: true, ..MemoryKeyring::default() }) as Arc<dyn SecretStore>);
     check(&InputSources { keyring: locked, ..without_environment.clone() }, None, "by prompt").await;
     let without_prompter = InputSources { prompter: None, keyring: None, ..without_environment };
     check(&without_prompter, None, "by default").await;
@@ -145,7 +145,7 @@ async fn the_first_source_that_has_a_value_wins() {
 #[tokio::test]
 async fn only_passwords_are_looked_for_in_the_keyring() {
     let declared = declared(json!([{"type": "promptString", "id": "key", "default": "by default"}]));
-    let keyring = Arc::new(Drawer::default());
+    let keyring = Arc::new(MemoryKeyring::default());
     keyring.set("key", "by keyring").await.unwrap();
     let inputs = Inputs::new(declared, InputSources { keyring: Some(keyring), ..sources(&[]) });
     assert_eq!(argument(&inputs.fill(&needs("key")).await.unwrap()), "by default");
@@ -157,7 +157,7 @@ async fn only_passwords_are_looked_for_in_the_keyring() {
 async fn passwords_are_kept_and_removed() {
     let declared: Vec<Input> = serde_json::from_str(PASSWORD).unwrap();
     let inputs =
-        Inputs::new(declared.clone(), InputSources { keyring: Some(Arc::<Drawer>::default()), ..sources(&[]) });
+        Inputs::new(declared.clone(), InputSources { keyring: Some(Arc::<MemoryKeyring>::default()), ..sources(&[]) });
     inputs.keep("key", "kept").await.unwrap();
     assert_eq!(argument(&inputs.fill(&needs("key")).await.unwrap()), "kept");
     assert!(inputs.unkeep("key").await.unwrap());
@@ -176,7 +176,7 @@ async fn what_has_no_value_says_how_to_give_one() {
         {"type": "pickString", "id": "odd", "options": ["s", "m"], "default": "xl"},
         {"type": "command", "id": "token", "description": "From the vault", "command": "no-such-program-here"},
     ]));
-    let keyring: Arc<dyn SecretStore> = Arc::<Drawer>::default();
+    let keyring: Arc<dyn SecretStore> = Arc::<MemoryKeyring>::default();
     let owner = Owner::who_says(None, 9);
     let variables = [("A2C_INPUT_SIZE", "s3cret")];
     let all = InputSources { keyring: Some(keyring), prompter: Some(owner), ..sources(&variables) };

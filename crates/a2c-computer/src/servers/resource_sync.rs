@@ -237,9 +237,9 @@ impl ResourceSync<'_> {
     }
 
     async fn read_one(&self, job: DocumentRead) {
-        let surroundings = &self.record.context;
+        let context = &self.record.context;
         // Never closed: whoever holds it is here.
-        let _turn = surroundings.catalogue.reading.acquire().await;
+        let _turn = context.catalogue.reading.acquire().await;
         let outcome = match self.connection.read_resource(&job.uri, Instant::now() + READ_LIMIT).await {
             Ok(mut contents) => {
                 let credentials = self.record.redactors().results;
@@ -254,7 +254,7 @@ impl ResourceSync<'_> {
                 }
             }
         };
-        surroundings.catalogue.document_read(&self.record.name, &job, outcome);
+        context.catalogue.document_read(&self.record.name, &job, outcome);
     }
 }
 

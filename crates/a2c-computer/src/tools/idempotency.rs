@@ -74,7 +74,7 @@ pub(crate) enum Arrival<A> {
 
 /// The outcome of a call, for repeats that waited for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome<A> {
+pub(crate) enum CallOutcome<A> {
     Answer(A),
     /// It ended without an answer: whether the tool did its work is unknown.
     Unknown,
@@ -123,7 +123,7 @@ struct Call<A> {
 
 #[derive(Debug)]
 enum State<A> {
-    Running { cancel: CancellationToken, outcome: watch::Sender<Option<Outcome<A>>> },
+    Running { cancel: CancellationToken, outcome: watch::Sender<Option<CallOutcome<A>>> },
     Done { answer: A, size: usize },
     Forgotten,
     Unknown,
@@ -198,7 +198,7 @@ impl<A> Shared<A> {
 
 impl<A> Calls<A> {
     /// The channel on which repeats of a running call wait.
-    fn waiting(&self, slot: Slot) -> Option<watch::Sender<Option<Outcome<A>>>> {
+    fn waiting(&self, slot: Slot) -> Option<watch::Sender<Option<CallOutcome<A>>>> {
         match &self.all.get(&slot)?.state {
             State::Running { outcome, .. } => Some(outcome.clone()),
             _ => None,
@@ -270,7 +270,7 @@ impl<A: Clone> RunPermit<A> {
         calls.finish(self.slot, state, &shared.limits, now);
         drop(calls);
         if let Some(waiting) = waiting {
-            waiting.send_replace(Some(Outcome::Answer(answer)));
+            waiting.send_replace(Some(CallOutcome::Answer(answer)));
         }
     }
 }
@@ -288,15 +288,15 @@ impl<A> Drop for RunPermit<A> {
 /// Waits for the answer of a call that runs.
 #[derive(Debug)]
 pub(crate) struct RepeatWaiter<A> {
-    outcome: watch::Receiver<Option<Outcome<A>>>,
+    outcome: watch::Receiver<Option<CallOutcome<A>>>,
 }
 
 impl<A: Clone> RepeatWaiter<A> {
     /// The outcome of the call.
-    pub(crate) async fn outcome(mut self) -> Outcome<A> {
+    pub(crate) async fn outcome(mut self) -> CallOutcome<A> {
         match self.outcome.wait_for(Option::is_some).await {
-            Ok(outcome) => outcome.clone().unwrap_or(Outcome::Unknown),
-            Err(_) => Outcome::Unknown,
+            Ok(outcome) => outcome.clone().unwrap_or(CallOutcome::Unknown),
+            Err(_) => CallOutcome::Unknown,
         }
     }
 }

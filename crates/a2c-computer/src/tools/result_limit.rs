@@ -12,7 +12,7 @@ use a2c_protocol::tool::CallToolResult;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::result_store::{Body, Part, ResultId, ResultStore, shortened};
+use super::result_store::{Body, ResultId, ResultPart, ResultStore, shortened};
 
 /// Meta: where the whole result can be read, `{uri, size, pages, page_size, mime_type, parts}`.
 pub(crate) const A2C_RESULT: &str = "a2c_result";
@@ -47,7 +47,7 @@ pub(crate) fn bound(mut result: CallToolResult, limit: usize, store: &ResultStor
     let parts = parts_of(&result, structured_fits, meta_fits);
 
     let mut about = json!({
-        "uri": id.uri(), "size": parts.iter().map(Part::size).sum::<usize>(), "page_size": store.page_size(),
+        "uri": id.uri(), "size": parts.iter().map(ResultPart::size).sum::<usize>(), "page_size": store.page_size(),
         "parts": parts.len(), "pages": 1, "mime_type": "application/json",
     });
     if let [only] = parts.as_slice() {
@@ -102,7 +102,7 @@ fn own_meta(meta: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The whole result in parts, each of which can be read by itself.
-fn parts_of(result: &CallToolResult, structured_fits: bool, meta_fits: bool) -> Vec<Part> {
+fn parts_of(result: &CallToolResult, structured_fits: bool, meta_fits: bool) -> Vec<ResultPart> {
     if result.content.len() > MAX_PARTS {
         return vec![json_part("result", result)];
     }
@@ -117,9 +117,9 @@ fn parts_of(result: &CallToolResult, structured_fits: bool, meta_fits: bool) -> 
 }
 
 /// A field of the result, or all of it, as JSON.
-fn json_part(name: &str, value: &impl Serialize) -> Part {
+fn json_part(name: &str, value: &impl Serialize) -> ResultPart {
     let text = serde_json::to_string(value).expect("maps with text for keys are JSON");
-    Part {
+    ResultPart {
         name: name.into(),
         kind: name.into(),
         mime_type: "application/json".into(),
@@ -129,7 +129,7 @@ fn json_part(name: &str, value: &impl Serialize) -> Part {
 }
 
 /// A content block: its text or its data if it has little else, else its JSON.
-fn block_part(number: usize, block: &Value) -> Part {
+fn block_part(number: usize, block: &Value) -> ResultPart {
     let kind = block["type"].as_str().unwrap_or("unknown");
     let holder = if kind == "resource" { &block["resource"] } else { block };
     let mime = |default: &str| shortened(holder["mimeType"].as_str().unwrap_or(default));
@@ -150,14 +150,14 @@ fn block_part(number: usize, block: &Value) -> Part {
     match plain {
         Some((mime_type, body)) => {
             let source = holder["uri"].as_str().map(Into::into);
-            Part { name, kind: kind.into(), mime_type, source, body }
+            ResultPart { name, kind: kind.into(), mime_type, source, body }
         }
-        None => Part { name, kind: shortened(kind), ..json_part("", block) },
+        None => ResultPart { name, kind: shortened(kind), ..json_part("", block) },
     }
 }
 
 /// The blocks that are shown: as many as fit from the beginning and from the end, with a note instead of the others.
-fn preview(content: &[Value], parts: &[Part], id: ResultId, store: &ResultStore, budget: Budget) -> Vec<Value> {
+fn preview(content: &[Value], parts: &[ResultPart], id: ResultId, store: &ResultStore, budget: Budget) -> Vec<Value> {
     let uri = |name: &str| if parts.len() == 1 { id.uri() } else { format!("{}/{name}", id.uri()) };
     let shown = |number: usize| {
         let block = &content[number];
@@ -205,7 +205,7 @@ fn preview(content: &[Value], parts: &[Part], id: ResultId, store: &ResultStore,
 }
 
 /// The preview of a part that is too large.
-fn abridged(part: &Part, uri: &str, store: &ResultStore, room: usize) -> Value {
+fn abridged(part: &ResultPart, uri: &str, store: &ResultStore, room: usize) -> Value {
     let (size, pages) = (part.size(), part.pages(store.page_size()));
     let whole = match pages {
         1 => format!("read it with read_resource {uri}"),

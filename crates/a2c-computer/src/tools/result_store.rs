@@ -37,7 +37,7 @@ impl Default for ResultStoreLimits {
 
 /// A part of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ResultPart {
     /// Its name in the URI: the number of a content block, or the name of a field.
     pub(crate) name: String,
     /// The `type` of the content block, or the name of the field.
@@ -79,7 +79,7 @@ impl fmt::Display for ResultId {
 
 /// One page: MCP's `ResourceContents`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Page {
+pub(crate) struct ResultPage {
     pub(crate) contents: Vec<Value>,
 }
 
@@ -135,7 +135,7 @@ struct State {
 
 #[derive(Debug)]
 struct StoredResult {
-    parts: Vec<Part>,
+    parts: Vec<ResultPart>,
     size: usize,
     touched: Instant,
 }
@@ -159,8 +159,8 @@ impl ResultStore {
     }
 
     /// Stores a result.
-    pub(crate) fn put(&self, id: ResultId, parts: Vec<Part>, now: Instant) -> Result<(), TooLarge> {
-        let size = parts.iter().map(Part::weight).sum();
+    pub(crate) fn put(&self, id: ResultId, parts: Vec<ResultPart>, now: Instant) -> Result<(), TooLarge> {
+        let size = parts.iter().map(ResultPart::weight).sum();
         let limit = self.limits.bytes;
         if size > limit {
             return Err(TooLarge { size, limit });
@@ -176,7 +176,7 @@ impl ResultStore {
     }
 
     /// Reads the page that a URI names.
-    pub(crate) fn read(&self, uri: &str, now: Instant) -> Result<Page, ReadResultError> {
+    pub(crate) fn read(&self, uri: &str, now: Instant) -> Result<ResultPage, ReadResultError> {
         let Address { id, part, page } = Address::parse(uri).ok_or_else(|| ReadResultError::BadUri(shortened(uri)))?;
         let mut state = self.state();
         state.expire(now, self.limits.age);
@@ -192,7 +192,7 @@ impl ResultStore {
                 part.page(&format!("{base}/{name}"), page, self.limits.page)
             }
         };
-        Ok(Page { contents: vec![content?] })
+        Ok(ResultPage { contents: vec![content?] })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -220,7 +220,7 @@ impl State {
     }
 }
 
-impl Part {
+impl ResultPart {
     fn text(&self) -> &str {
         match &self.body {
             Body::Text(text) | Body::Blob(text) => text,
@@ -268,8 +268,8 @@ fn at_page(uri: &str, page: usize) -> String {
 }
 
 /// The list of parts, which is read at the URI of a result with several parts.
-fn list(parts: &[Part], base: &str, page_size: usize) -> Part {
-    let entry = |part: &Part| {
+fn list(parts: &[ResultPart], base: &str, page_size: usize) -> ResultPart {
+    let entry = |part: &ResultPart| {
         let mut entry = json!({
             "uri": format!("{base}/{}", part.name), "type": part.kind, "mimeType": part.mime_type,
             "size": part.size(), "pages": part.pages(page_size),
@@ -280,7 +280,7 @@ fn list(parts: &[Part], base: &str, page_size: usize) -> Part {
         entry
     };
     let list = Value::from_iter(parts.iter().map(entry));
-    Part {
+    ResultPart {
         name: String::new(),
         kind: "list".into(),
         mime_type: "application/json".into(),
@@ -331,16 +331,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn text(name: &str, text: &str) -> Part {
+    fn text(name: &str, text: &str) -> ResultPart {
         let (kind, mime_type, body) = ("text".into(), "text/plain".into(), Body::Text(text.into()));
-        Part { name: name.into(), kind, mime_type, source: None, body }
+        ResultPart { name: name.into(), kind, mime_type, source: None, body }
     }
 
     fn store(bytes: usize, results: usize, page: usize) -> ResultStore {
         ResultStore::new(ResultStoreLimits { bytes, results, page, age: Duration::from_secs(60) })
     }
 
-    fn put(store: &ResultStore, parts: Vec<Part>, now: Instant) -> ResultId {
+    fn put(store: &ResultStore, parts: Vec<ResultPart>, now: Instant) -> ResultId {
         let id = ResultId::random();
         store.put(id, parts, now).unwrap();
         id
@@ -391,7 +391,8 @@ mod tests {
     #[test]
     fn a_result_of_several_parts_lists_them() {
         let store = store(10_000, 10, 1000);
-        let blob = Part { body: Body::Blob("AAECAwQFBgc=".into()), mime_type: "image/png".into(), ..text("1", "") };
+        let blob =
+            ResultPart { body: Body::Blob("AAECAwQFBgc=".into()), mime_type: "image/png".into(), ..text("1", "") };
         let id = put(&store, vec![text("0", "hello"), blob], Instant::now());
         let list: Value = serde_json::from_str(&read_all(&store, id.uri(), "text")).unwrap();
         assert_eq!(list[0]["size"], 5);
@@ -403,7 +404,7 @@ mod tests {
     #[test]
     fn each_page_of_a_blob_is_base64() {
         let store = store(10_000, 10, 7);
-        let blob = Part { body: Body::Blob("AAECAwQFBgc=".into()), ..text("0", "") };
+        let blob = ResultPart { body: Body::Blob("AAECAwQFBgc=".into()), ..text("0", "") };
         let id = put(&store, vec![blob], Instant::now());
         let pages: Vec<_> = (0..3)
             .map(|n| {

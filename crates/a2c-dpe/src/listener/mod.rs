@@ -22,7 +22,7 @@ use self::published::{PublicationLimits, PublishedDocuments};
 use self::serve::DocumentService;
 use crate::answer;
 use crate::clock::Clock;
-use crate::resolver::{Document, DpeContents, DpeResolver, ResolveError};
+use crate::resolver::{DpeContents, DpeResolver, ResolveError, SourceDocument};
 
 /// How documents are served.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ impl Drop for HttpListener {
 
 #[async_trait]
 impl DpeResolver for HttpListener {
-    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+    async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError> {
         let json = match &document.contents {
             DpeContents::External(external) => return Ok(external.answer()),
             DpeContents::Inline(json) => json.clone(),

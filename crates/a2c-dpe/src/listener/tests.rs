@@ -8,13 +8,13 @@ use crate::testing;
 
 const JSON: &str = r#"{"title":"a document"}"#;
 
-struct Stage {
+struct Fixture {
     listener: HttpListener,
     clock: Clock,
     client: Client,
 }
 
-impl Stage {
+impl Fixture {
     async fn new() -> Self {
         Self::with(HttpOptions::default()).await
     }
@@ -50,9 +50,9 @@ impl Stage {
 
 #[tokio::test]
 async fn a_document_is_served_whole_and_in_ranges_and_to_head() {
-    let stage = Stage::new().await;
-    let answer = stage.publish("dpe://h/d", JSON).await;
-    let response = stage.client.get(&answer.uri).send().await.unwrap();
+    let fixture = Fixture::new().await;
+    let answer = fixture.publish("dpe://h/d", JSON).await;
+    let response = fixture.client.get(&answer.uri).send().await.unwrap();
     assert_eq!(response.status(), 200);
     for (name, value) in [
         ("content-type", "application/json"),
@@ -65,11 +65,11 @@ async fn a_document_is_served_whole_and_in_ranges_and_to_head() {
     assert!(!response.headers().contains_key("access-control-allow-origin"));
     assert_eq!(response.text().await.unwrap(), JSON);
 
-    let head = stage.client.head(&answer.uri).send().await.unwrap();
+    let head = fixture.client.head(&answer.uri).send().await.unwrap();
     assert_eq!((head.status(), &head.headers()["content-length"]), (StatusCode::OK, &"22".parse().unwrap()));
     assert_eq!(head.text().await.unwrap(), "");
 
-    let ranged = |range: &'static str| stage.client.get(&answer.uri).header("range", range).send();
+    let ranged = |range: &'static str| fixture.client.get(&answer.uri).header("range", range).send();
     let part = ranged("bytes=2-6").await.unwrap();
     assert_eq!(
         (part.status(), &part.headers()["content-range"]),
@@ -82,23 +82,23 @@ async fn a_document_is_served_whole_and_in_ranges_and_to_head() {
     }
 
     let expires: jiff::Timestamp = answer.meta.unwrap()["expires_at"].as_str().unwrap().parse().unwrap();
-    let left = stage.clock.now().duration_until(expires).as_secs();
+    let left = fixture.clock.now().duration_until(expires).as_secs();
     assert!((590..=600).contains(&left), "{left}");
 }
 
 #[tokio::test]
 async fn expired_and_unknown_addresses_get_the_same_answer() {
-    let stage = Stage::new().await;
-    let answer = stage.publish("dpe://h/d", JSON).await;
-    let base = format!("http://{}", stage.listener.address());
-    assert!(stage.listener.still_holds(&answer).await);
-    stage.clock.advance(Duration::from_secs(600));
+    let fixture = Fixture::new().await;
+    let answer = fixture.publish("dpe://h/d", JSON).await;
+    let base = format!("http://{}", fixture.listener.address());
+    assert!(fixture.listener.still_holds(&answer).await);
+    fixture.clock.advance(Duration::from_secs(600));
     // Nothing has been removed yet.
-    assert_eq!((stage.files(), stage.listener.still_holds(&answer).await), (1, false));
+    assert_eq!((fixture.files(), fixture.listener.still_holds(&answer).await), (1, false));
     let mut seen = Vec::new();
     let short = &answer.uri[..answer.uri.len() - 1];
     for url in [&*answer.uri, short, &base, &format!("{base}/../"), &format!("{base}/..%2f..%2fetc/passwd")] {
-        let response = stage.client.get(url).send().await.unwrap();
+        let response = fixture.client.get(url).send().await.unwrap();
         let mut headers: Vec<_> = response.headers().iter().map(|(n, v)| (n.clone(), v.clone())).collect();
         headers.retain(|(name, _)| name != "date");
         seen.push((response.status(), headers, response.text().await.unwrap()));
@@ -109,11 +109,11 @@ async fn expired_and_unknown_addresses_get_the_same_answer() {
 
 #[tokio::test]
 async fn tokens_are_long_and_never_the_same() {
-    let stage = Stage::new().await;
+    let fixture = Fixture::new().await;
     let mut tokens = std::collections::HashSet::new();
     for _ in 0..20 {
-        let answer = stage.publish("dpe://h/d", JSON).await;
-        let token = stage.listener.token(&answer).unwrap().to_owned();
+        let answer = fixture.publish("dpe://h/d", JSON).await;
+        let token = fixture.listener.token(&answer).unwrap().to_owned();
         assert!(token.len() == 64 && token.bytes().all(|b| b.is_ascii_hexdigit()), "{token}");
         assert!(tokens.insert(token));
     }
@@ -121,17 +121,17 @@ async fn tokens_are_long_and_never_the_same() {
 
 #[tokio::test]
 async fn only_reading_is_allowed_and_only_with_a_known_host() {
-    let stage = Stage::new().await;
-    let answer = stage.publish("dpe://h/d", JSON).await;
+    let fixture = Fixture::new().await;
+    let answer = fixture.publish("dpe://h/d", JSON).await;
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"] {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
-        let response = stage.client.request(method, &answer.uri).send().await.unwrap();
+        let response = fixture.client.request(method, &answer.uri).send().await.unwrap();
         assert_eq!(
             (response.status(), &response.headers()["allow"]),
             (StatusCode::METHOD_NOT_ALLOWED, &"GET, HEAD".parse().unwrap())
         );
     }
-    let port = stage.listener.address().port();
+    let port = fixture.listener.address().port();
     let path = url::Url::parse(&answer.uri).unwrap().path().to_owned();
     for (target, hosts, expected) in [
         (path.clone(), vec![format!("127.0.0.1:{port}")], 200),
@@ -143,55 +143,56 @@ async fn only_reading_is_allowed_and_only_with_a_known_host() {
         (format!("http://evil.example{path}"), vec![format!("127.0.0.1:{port}")], 421),
     ] {
         let hosts: String = hosts.iter().map(|host| format!("Host: {host}\r\n")).collect();
-        let answer = stage.raw(&format!("GET {target} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n")).await;
+        let answer = fixture.raw(&format!("GET {target} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n")).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {expected} ")), "{target} {hosts}: {answer}");
     }
 }
 
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused() {
-    let stage = Stage::new().await;
-    let answer = stage.raw(&format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(64 << 10))).await;
+    let fixture = Fixture::new().await;
+    let answer = fixture.raw(&format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(64 << 10))).await;
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
 }
 
 #[tokio::test]
 async fn expired_changed_and_oldest_documents_are_deleted() {
     let options = HttpOptions { max_documents: 3, max_bytes: 1000, ..HttpOptions::default() };
-    let stage = Stage::with(options).await;
-    let first = stage.publish("dpe://h/1", JSON).await;
+    let fixture = Fixture::with(options).await;
+    let first = fixture.publish("dpe://h/1", JSON).await;
     // Another state replaces the document; the same state gets a second address.
-    let second = stage.publish("dpe://h/1", "{}").await;
-    let third = stage.publish("dpe://h/1", "{}").await;
-    assert_eq!((stage.files(), stage.status(&first.uri).await), (2, StatusCode::NOT_FOUND));
-    assert!(stage.listener.still_holds(&second).await && !stage.listener.still_holds(&first).await);
-    stage.listener.outdated(&third);
-    assert_eq!((stage.files(), stage.status(&second.uri).await), (0, StatusCode::NOT_FOUND));
+    let second = fixture.publish("dpe://h/1", "{}").await;
+    let third = fixture.publish("dpe://h/1", "{}").await;
+    assert_eq!((fixture.files(), fixture.status(&first.uri).await), (2, StatusCode::NOT_FOUND));
+    assert!(fixture.listener.still_holds(&second).await && !fixture.listener.still_holds(&first).await);
+    fixture.listener.outdated(&third);
+    assert_eq!((fixture.files(), fixture.status(&second.uri).await), (0, StatusCode::NOT_FOUND));
 
     let mut urls = Vec::new();
     for n in 0..4 {
-        urls.push(stage.publish(&format!("dpe://h/{n}"), JSON).await.uri);
+        urls.push(fixture.publish(&format!("dpe://h/{n}"), JSON).await.uri);
     }
-    assert_eq!((stage.files(), stage.status(&urls[0]).await), (3, StatusCode::NOT_FOUND));
-    stage.publish("dpe://h/large", &format!("{:900}", "{}")).await;
-    assert_eq!((stage.files(), stage.status(&urls[3]).await), (3, StatusCode::OK));
-    let error = stage.listener.resolve(&testing::inline("dpe://h/huge", &format!("{:1001}", "{}"))).await.unwrap_err();
+    assert_eq!((fixture.files(), fixture.status(&urls[0]).await), (3, StatusCode::NOT_FOUND));
+    fixture.publish("dpe://h/large", &format!("{:900}", "{}")).await;
+    assert_eq!((fixture.files(), fixture.status(&urls[3]).await), (3, StatusCode::OK));
+    let error =
+        fixture.listener.resolve(&testing::inline("dpe://h/huge", &format!("{:1001}", "{}"))).await.unwrap_err();
     assert!(error.to_string().contains("could not store"), "{error}");
 
-    stage.clock.advance(Duration::from_secs(601));
-    assert_eq!(stage.listener.published.remove_expired(), None);
-    assert_eq!(stage.files(), 0);
+    fixture.clock.advance(Duration::from_secs(601));
+    assert_eq!(fixture.listener.published.remove_expired(), None);
+    assert_eq!(fixture.files(), 0);
 }
 
 #[tokio::test]
 async fn expired_documents_are_deleted_without_a_request() {
     let options = HttpOptions { lifetime: Duration::from_millis(50), ..HttpOptions::default() };
-    let stage = Stage::with(options).await;
-    stage.publish("dpe://h/1", JSON).await;
-    stage.publish("dpe://h/2", JSON).await;
+    let fixture = Fixture::with(options).await;
+    fixture.publish("dpe://h/1", JSON).await;
+    fixture.publish("dpe://h/2", JSON).await;
     // There is no event for it: the test looks until the folder is empty.
     let deleted = async {
-        while stage.files() > 0 {
+        while fixture.files() > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -200,31 +201,31 @@ async fn expired_documents_are_deleted_without_a_request() {
 
 #[tokio::test]
 async fn more_clients_than_connections_are_served() {
-    let stage = Stage::new().await;
+    let fixture = Fixture::new().await;
     let json = format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20));
-    let answer = stage.publish("dpe://h/d", &json).await;
-    let fetch = || async { stage.client.get(&answer.uri).send().await.unwrap().bytes().await.unwrap().len() };
+    let answer = fixture.publish("dpe://h/d", &json).await;
+    let fetch = || async { fixture.client.get(&answer.uri).send().await.unwrap().bytes().await.unwrap().len() };
     let sizes = futures_util::future::join_all((0..200).map(|_| fetch())).await;
     assert!(sizes.iter().all(|size| *size == json.len()));
 }
 
 #[tokio::test]
 async fn closing_and_dropping_remove_everything() {
-    let stage = Stage::new().await;
-    let answer = stage.publish("dpe://h/d", JSON).await;
-    let folder = stage.listener.published.folder().to_owned();
+    let fixture = Fixture::new().await;
+    let answer = fixture.publish("dpe://h/d", JSON).await;
+    let folder = fixture.listener.published.folder().to_owned();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
     }
-    stage.listener.close().await;
+    fixture.listener.close().await;
     assert!(!folder.exists());
-    assert!(stage.client.get(&answer.uri).send().await.is_err());
-    assert!(stage.listener.resolve(&testing::inline("dpe://h/d", JSON)).await.is_err());
-    stage.listener.close().await;
+    assert!(fixture.client.get(&answer.uri).send().await.is_err());
+    assert!(fixture.listener.resolve(&testing::inline("dpe://h/d", JSON)).await.is_err());
+    fixture.listener.close().await;
 
-    let Stage { listener, .. } = Stage::new().await;
+    let Fixture { listener, .. } = Fixture::new().await;
     let folder = listener.published.folder().to_owned();
     let task = listener.task.lock().unwrap().take().unwrap();
     drop(listener);
@@ -235,18 +236,18 @@ async fn closing_and_dropping_remove_everything() {
 #[tokio::test]
 async fn a_public_url_replaces_the_address_and_an_unspecified_address_is_refused() {
     let public_url = Some(url::Url::parse("https://docs.example.org/c1/").unwrap());
-    let stage = Stage::with(HttpOptions { public_url, ..HttpOptions::default() }).await;
-    let answer = stage.publish("dpe://h/d", JSON).await;
+    let fixture = Fixture::with(HttpOptions { public_url, ..HttpOptions::default() }).await;
+    let answer = fixture.publish("dpe://h/d", JSON).await;
     let token = answer.uri.strip_prefix("https://docs.example.org/c1/").unwrap();
-    assert!(stage.listener.still_holds(&answer).await);
+    assert!(fixture.listener.still_holds(&answer).await);
     let request = format!("GET /{token} HTTP/1.1\r\nHost: docs.example.org\r\nConnection: close\r\n\r\n");
-    assert!(stage.raw(&request).await.ends_with(JSON));
+    assert!(fixture.raw(&request).await.ends_with(JSON));
 
     let everywhere = HttpOptions { address: "0.0.0.0:0".parse().unwrap(), ..HttpOptions::default() };
     let error = HttpListener::start(everywhere).await.err().unwrap();
     assert!(error.to_string().contains("0.0.0.0"), "{error}");
     let external = testing::external("dpe://h/d", "https://x.example/d");
-    assert_eq!(stage.listener.resolve(&external).await.unwrap().uri, "https://x.example/d");
+    assert_eq!(fixture.listener.resolve(&external).await.unwrap().uri, "https://x.example/d");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::error::GetDpeError;
 use crate::file_names::sha256;
 use crate::read_answer::{ReadAnswer, classify};
 use crate::reader::DocumentReader;
-use crate::resolver::{Document, DpeContents, ResolveError, ResolveHint, unlisted};
+use crate::resolver::{DpeContents, ResolveError, ResolveHint, SourceDocument, unlisted};
 
 /// A document of this size or more is hashed on a thread for blocking work.
 const LARGE: usize = 1 << 20;
@@ -118,10 +118,10 @@ impl<R: DocumentReader> Resolution<R> {
         own.map_or_else(|| self.uri.to_string(), str::to_owned)
     }
 
-    fn document(&self, state: DocumentState) -> Document {
+    fn document(&self, state: DocumentState) -> SourceDocument {
         let resource = self.listed.clone().unwrap_or_else(|| unlisted(&self.uri));
         let DocumentState { contents, etag, .. } = state;
-        Document { uri: self.uri.clone(), resource, contents, etag, hint: self.hint.clone() }
+        SourceDocument { uri: self.uri.clone(), resource, contents, etag, hint: self.hint.clone() }
     }
 
     /// The Agent gets the message of an error; its sources go to the log.

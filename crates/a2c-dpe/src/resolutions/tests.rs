@@ -8,31 +8,31 @@ use tokio::sync::Semaphore;
 
 use super::*;
 use crate::reader::ReadError;
-use crate::resolver::{Document, ResolveError};
+use crate::resolver::{ResolveError, SourceDocument};
 use crate::testing::{self, Script, external_content, inline_content, json_content};
 use crate::{HttpListener, HttpOptions, LocalDirectory};
 
 const URI: &str = "dpe://h/d";
 
 /// A resolver like a user's: a directory that counts, waits and fails on request.
-struct Counted {
+struct CountingResolver {
     directory: LocalDirectory,
     _folder: tempfile::TempDir,
     calls: AtomicUsize,
     outdated: AtomicUsize,
     gate: Semaphore,
     is_gated: AtomicBool,
-    trouble: Mutex<Option<Trouble>>,
+    fault: Mutex<Option<ResolverFault>>,
     expires_at: Mutex<Option<String>>,
 }
 
-enum Trouble {
+enum ResolverFault {
     Fails,
     Panics,
     Address(&'static str),
 }
 
-impl Counted {
+impl CountingResolver {
     fn new() -> Arc<Self> {
         let folder = tempfile::tempdir().unwrap();
         Arc::new(Self {
@@ -42,7 +42,7 @@ impl Counted {
             outdated: AtomicUsize::new(0),
             gate: Semaphore::new(0),
             is_gated: AtomicBool::new(false),
-            trouble: Mutex::new(None),
+            fault: Mutex::new(None),
             expires_at: Mutex::new(None),
         })
     }
@@ -53,17 +53,17 @@ impl Counted {
 }
 
 #[async_trait]
-impl DpeResolver for Counted {
-    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+impl DpeResolver for CountingResolver {
+    async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.is_gated.load(Ordering::SeqCst) {
             self.gate.acquire().await.unwrap().forget();
         }
-        let trouble = self.trouble.lock().unwrap().take();
-        match trouble {
-            Some(Trouble::Fails) => Err(ResolveError::new("the disk is full").caused_by("secret=geheim")),
-            Some(Trouble::Panics) => panic!("as the test wants it"),
-            Some(Trouble::Address(uri)) => Ok(document.at(uri)),
+        let fault = self.fault.lock().unwrap().take();
+        match fault {
+            Some(ResolverFault::Fails) => Err(ResolveError::new("the disk is full").caused_by("secret=geheim")),
+            Some(ResolverFault::Panics) => panic!("as the test wants it"),
+            Some(ResolverFault::Address(uri)) => Ok(document.at(uri)),
             None => {
                 let mut answer = self.directory.resolve(document).await?;
                 if let Some(expires_at) = self.expires_at.lock().unwrap().clone() {
@@ -84,21 +84,21 @@ impl DpeResolver for Counted {
 }
 
 /// `get_dpe` with one document that can be read.
-struct Stage {
-    resolver: Arc<Counted>,
+struct Fixture {
+    resolver: Arc<CountingResolver>,
     resolutions: Resolutions,
     script: Script,
     clock: Clock,
     uri: DpeDocumentUri,
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         Self::with_limits(ResolutionLimits::default())
     }
 
     fn with_limits(limits: ResolutionLimits) -> Self {
-        let (resolver, clock, script) = (Counted::new(), Clock::default(), Script::default());
+        let (resolver, clock, script) = (CountingResolver::new(), Clock::default(), Script::default());
         let resolutions = Resolutions::with_clock(Some(resolver.clone()), limits, clock.clone());
         script.put(URI, inline_content(&json!({"title": "one"})));
         Self { resolver, resolutions, script, clock, uri: testing::uri(URI) }
@@ -130,300 +130,300 @@ fn content_of(answer: &A2cResource) -> String {
 
 #[tokio::test]
 async fn without_a_resolver_nothing_is_read() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let none = Resolutions::new(None, ResolutionLimits::default());
     assert!(!none.is_possible());
-    let failure = none.resolve(stage.request(true), &stage.script).await.unwrap_err();
+    let failure = none.resolve(fixture.request(true), &fixture.script).await.unwrap_err();
     assert_eq!(failure.into_body(URI).code, ErrorCode::NoDpeResolver);
-    assert_eq!(stage.script.reads(), 0);
+    assert_eq!(fixture.script.reads(), 0);
 }
 
 #[tokio::test]
 async fn a_watched_document_is_read_once_until_it_changes() {
-    let stage = Stage::new();
-    let first = stage.ask(true).await.unwrap();
+    let fixture = Fixture::new();
+    let first = fixture.ask(true).await.unwrap();
     assert_eq!(first.name.as_deref(), Some("one"));
-    assert_eq!(stage.ask(true).await.unwrap(), first);
-    assert_eq!(stage.work(), (1, 1));
+    assert_eq!(fixture.ask(true).await.unwrap(), first);
+    assert_eq!(fixture.work(), (1, 1));
 
-    stage.script.put(URI, inline_content(&json!({"title": "two"})));
+    fixture.script.put(URI, inline_content(&json!({"title": "two"})));
     // A change of another document does not matter, a change of a page does.
-    stage.resolutions.changed("docs", "dpe://h/other");
-    assert_eq!(stage.ask(true).await.unwrap(), first);
-    stage.resolutions.changed("docs", "dpe://H/d/pages/3?format=text");
-    let second = stage.ask(true).await.unwrap();
-    assert_eq!((second.name.as_deref(), stage.work()), (Some("two"), (2, 2)));
+    fixture.resolutions.changed("docs", "dpe://h/other");
+    assert_eq!(fixture.ask(true).await.unwrap(), first);
+    fixture.resolutions.changed("docs", "dpe://H/d/pages/3?format=text");
+    let second = fixture.ask(true).await.unwrap();
+    assert_eq!((second.name.as_deref(), fixture.work()), (Some("two"), (2, 2)));
     assert_ne!(etag(&first), etag(&second));
-    assert_eq!(stage.resolver.outdated.load(Ordering::SeqCst), 1);
+    assert_eq!(fixture.resolver.outdated.load(Ordering::SeqCst), 1);
     assert_eq!(content_of(&second), r#"{"title":"two"}"#);
 }
 
 #[tokio::test]
 async fn a_change_of_the_catalogue_or_of_the_server_outdates_all() {
-    let stage = Stage::new();
-    stage.ask(true).await.unwrap();
+    let fixture = Fixture::new();
+    fixture.ask(true).await.unwrap();
     // A change that another server announces for this host does not concern this server's documents.
     for uri in [URI, "dpe://h/d/pages/0", "dpe://h"] {
-        stage.resolutions.changed("other", uri);
+        fixture.resolutions.changed("other", uri);
     }
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (1, 1));
-    stage.resolutions.changed("docs", "dpe://h");
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (2, 2));
-    stage.resolutions.forget("other");
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (2, 2));
-    stage.resolutions.forget("docs");
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (3, 3));
-    stage.resolutions.changed("docs", "no uri at all");
-    stage.resolutions.changed("docs", "window://h/d");
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (3, 3));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (1, 1));
+    fixture.resolutions.changed("docs", "dpe://h");
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (2, 2));
+    fixture.resolutions.forget("other");
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (2, 2));
+    fixture.resolutions.forget("docs");
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (3, 3));
+    fixture.resolutions.changed("docs", "no uri at all");
+    fixture.resolutions.changed("docs", "window://h/d");
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (3, 3));
 }
 
 #[tokio::test]
 async fn an_answer_of_one_server_is_not_given_for_another() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let given = |title: &str| external_content(&json!({"uri": format!("https://{title}.example/d"), "etag": "v1"}));
-    stage.script.put(URI, given("one"));
-    assert_eq!(stage.ask(true).await.unwrap().uri, "https://one.example/d");
-    stage.script.put(URI, given("two"));
-    let mut request = stage.request(true);
+    fixture.script.put(URI, given("one"));
+    assert_eq!(fixture.ask(true).await.unwrap().uri, "https://one.example/d");
+    fixture.script.put(URI, given("two"));
+    let mut request = fixture.request(true);
     request.hint.mcp_server_name = "other".into();
-    let answer = stage.resolutions.resolve(request, &stage.script).await.unwrap();
+    let answer = fixture.resolutions.resolve(request, &fixture.script).await.unwrap();
     assert_eq!(answer.uri, "https://two.example/d");
 }
 
 #[tokio::test]
 async fn an_unwatched_document_is_read_again_and_published_again_only_if_it_changed() {
-    let stage = Stage::new();
-    let first = stage.ask(false).await.unwrap();
-    assert_eq!(stage.ask(false).await.unwrap(), first);
-    assert_eq!(stage.work(), (2, 1));
+    let fixture = Fixture::new();
+    let first = fixture.ask(false).await.unwrap();
+    assert_eq!(fixture.ask(false).await.unwrap(), first);
+    assert_eq!(fixture.work(), (2, 1));
     // It is watched from now on, but an earlier change may have been missed.
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (3, 1));
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (3, 1));
-    stage.script.put(URI, inline_content(&json!({"title": "two"})));
-    assert_eq!(stage.ask(false).await.unwrap().name.as_deref(), Some("two"));
-    assert_eq!(stage.work(), (4, 2));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (3, 1));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (3, 1));
+    fixture.script.put(URI, inline_content(&json!({"title": "two"})));
+    assert_eq!(fixture.ask(false).await.unwrap().name.as_deref(), Some("two"));
+    assert_eq!(fixture.work(), (4, 2));
 }
 
 #[tokio::test]
 async fn a_removed_file_is_published_again() {
-    let stage = Stage::new();
-    let first = stage.ask(true).await.unwrap();
+    let fixture = Fixture::new();
+    let first = fixture.ask(true).await.unwrap();
     std::fs::remove_file(url::Url::parse(&first.uri).unwrap().to_file_path().unwrap()).unwrap();
-    let second = stage.ask(true).await.unwrap();
-    assert_eq!((content_of(&second).as_str(), stage.work()), (r#"{"title":"one"}"#, (2, 2)));
+    let second = fixture.ask(true).await.unwrap();
+    assert_eq!((content_of(&second).as_str(), fixture.work()), (r#"{"title":"one"}"#, (2, 2)));
 }
 
 #[tokio::test]
 async fn an_address_that_nearly_expired_is_renewed() {
-    let stage = Stage::new();
-    let expires = stage.clock.now() + Duration::from_secs(600);
-    *stage.resolver.expires_at.lock().unwrap() = Some(expires.to_string());
-    stage.ask(true).await.unwrap();
-    stage.clock.advance(Duration::from_secs(500));
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (1, 1));
-    stage.clock.advance(Duration::from_secs(50));
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (2, 2));
+    let fixture = Fixture::new();
+    let expires = fixture.clock.now() + Duration::from_secs(600);
+    *fixture.resolver.expires_at.lock().unwrap() = Some(expires.to_string());
+    fixture.ask(true).await.unwrap();
+    fixture.clock.advance(Duration::from_secs(500));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (1, 1));
+    fixture.clock.advance(Duration::from_secs(50));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (2, 2));
     // The same document at another address: the old one may still be in use.
-    assert_eq!(stage.resolver.outdated.load(Ordering::SeqCst), 0);
+    assert_eq!(fixture.resolver.outdated.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
 async fn an_invalid_expiry_is_not_relied_on() {
-    let stage = Stage::new();
-    *stage.resolver.expires_at.lock().unwrap() = Some("tomorrow".into());
-    stage.ask(true).await.unwrap();
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (2, 2));
+    let fixture = Fixture::new();
+    *fixture.resolver.expires_at.lock().unwrap() = Some("tomorrow".into());
+    fixture.ask(true).await.unwrap();
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (2, 2));
 }
 
 #[tokio::test]
 async fn concurrent_requests_share_one_resolution() {
-    let stage = Stage::new();
-    let gate = stage.script.gate(URI);
-    let asking = futures_util::future::join_all((0..50).map(|_| stage.ask(false)));
+    let fixture = Fixture::new();
+    let gate = fixture.script.gate(URI);
+    let asking = futures_util::future::join_all((0..50).map(|_| fixture.ask(false)));
     let opening = async {
-        stage.script.until_reads(1).await;
+        fixture.script.until_reads(1).await;
         gate.add_permits(1);
     };
     let (answers, ()) = tokio::join!(asking, opening);
     let first = answers[0].clone().unwrap();
     assert!(answers.into_iter().all(|answer| answer.unwrap() == first));
-    assert_eq!(stage.work(), (1, 1));
-    assert!(stage.resolutions.inner.as_ref().unwrap().state().running.is_empty());
+    assert_eq!(fixture.work(), (1, 1));
+    assert!(fixture.resolutions.inner.as_ref().unwrap().state().running.is_empty());
 }
 
 #[tokio::test]
 async fn a_cancelled_request_does_not_cancel_the_others() {
-    let stage = Arc::new(Stage::new());
-    let gate = stage.script.gate(URI);
+    let fixture = Arc::new(Fixture::new());
+    let gate = fixture.script.gate(URI);
     let ask = || {
-        let stage = stage.clone();
-        tokio::spawn(async move { stage.ask(false).await })
+        let fixture = fixture.clone();
+        tokio::spawn(async move { fixture.ask(false).await })
     };
     let first = ask();
-    stage.script.until_reads(1).await;
+    fixture.script.until_reads(1).await;
     let second = ask();
     // Both wait for the same resolution.
-    while waiting(&stage) < 2 {
+    while waiting(&fixture) < 2 {
         tokio::task::yield_now().await;
     }
     first.abort();
     assert!(first.await.unwrap_err().is_cancelled());
     gate.add_permits(1);
     second.await.unwrap().unwrap();
-    assert_eq!(stage.work(), (1, 1));
+    assert_eq!(fixture.work(), (1, 1));
 }
 
 #[tokio::test]
 async fn a_resolution_without_requests_stops() {
-    let stage = Arc::new(Stage::new());
-    let _gate = stage.script.gate(URI);
+    let fixture = Arc::new(Fixture::new());
+    let _gate = fixture.script.gate(URI);
     let asking = tokio::spawn({
-        let stage = stage.clone();
-        async move { stage.ask(false).await }
+        let fixture = fixture.clone();
+        async move { fixture.ask(false).await }
     });
-    stage.script.until_reads(1).await;
+    fixture.script.until_reads(1).await;
     asking.abort();
     assert!(asking.await.unwrap_err().is_cancelled());
-    assert!(stage.resolutions.inner.as_ref().unwrap().state().running.is_empty());
+    assert!(fixture.resolutions.inner.as_ref().unwrap().state().running.is_empty());
     // The next request begins another.
-    stage.script.put(URI, inline_content(&json!({"title": "two"})));
-    stage.ask(false).await.unwrap();
-    assert_eq!(stage.work(), (2, 1));
+    fixture.script.put(URI, inline_content(&json!({"title": "two"})));
+    fixture.ask(false).await.unwrap();
+    assert_eq!(fixture.work(), (2, 1));
 }
 
-fn waiting(stage: &Stage) -> usize {
-    let state = stage.resolutions.inner.as_ref().unwrap().state();
-    let running = state.running.get(&stage.uri).and_then(|in_flight| in_flight.outcome.upgrade());
+fn waiting(fixture: &Fixture) -> usize {
+    let state = fixture.resolutions.inner.as_ref().unwrap().state();
+    let running = state.running.get(&fixture.uri).and_then(|in_flight| in_flight.outcome.upgrade());
     // Without the one that is counted here.
     running.and_then(|running| running.strong_count()).map_or(0, |count| count - 1)
 }
 
 #[tokio::test]
 async fn a_change_while_it_is_resolved_is_not_lost() {
-    let stage = Arc::new(Stage::new());
-    let gate = stage.script.gate(URI);
+    let fixture = Arc::new(Fixture::new());
+    let gate = fixture.script.gate(URI);
     let ask = || {
-        let stage = stage.clone();
-        tokio::spawn(async move { stage.ask(true).await })
+        let fixture = fixture.clone();
+        tokio::spawn(async move { fixture.ask(true).await })
     };
     let before = ask();
-    stage.script.until_reads(1).await;
-    stage.resolutions.changed("docs", URI);
-    stage.script.put(URI, inline_content(&json!({"title": "two"})));
+    fixture.script.until_reads(1).await;
+    fixture.resolutions.changed("docs", URI);
+    fixture.script.put(URI, inline_content(&json!({"title": "two"})));
     let after = ask();
-    while waiting(&stage) < 2 {
+    while waiting(&fixture) < 2 {
         tokio::task::yield_now().await;
     }
     // The request after the change waits, and nothing runs beside the first resolution.
-    assert_eq!(stage.script.reads(), 1);
+    assert_eq!(fixture.script.reads(), 1);
     gate.add_permits(1);
     assert_eq!(before.await.unwrap().unwrap().name.as_deref(), Some("one"));
     assert_eq!(after.await.unwrap().unwrap().name.as_deref(), Some("two"));
-    assert_eq!(stage.work(), (2, 2));
-    assert_eq!(stage.ask(true).await.unwrap().name.as_deref(), Some("two"));
-    assert_eq!(stage.work(), (2, 2));
+    assert_eq!(fixture.work(), (2, 2));
+    assert_eq!(fixture.ask(true).await.unwrap().name.as_deref(), Some("two"));
+    assert_eq!(fixture.work(), (2, 2));
 }
 
 #[tokio::test]
 async fn a_change_while_the_resolver_works_is_not_lost_either() {
-    let stage = Arc::new(Stage::new());
-    stage.resolver.is_gated.store(true, Ordering::SeqCst);
+    let fixture = Arc::new(Fixture::new());
+    fixture.resolver.is_gated.store(true, Ordering::SeqCst);
     let before = tokio::spawn({
-        let stage = stage.clone();
-        async move { stage.ask(true).await }
+        let fixture = fixture.clone();
+        async move { fixture.ask(true).await }
     });
-    while stage.resolver.calls() < 1 {
+    while fixture.resolver.calls() < 1 {
         tokio::task::yield_now().await;
     }
-    stage.resolutions.forget("docs");
-    stage.resolver.gate.add_permits(1);
+    fixture.resolutions.forget("docs");
+    fixture.resolver.gate.add_permits(1);
     before.await.unwrap().unwrap();
     // The answer is not trusted; reading finds that the document is the same.
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (2, 1));
-    stage.ask(true).await.unwrap();
-    assert_eq!(stage.work(), (2, 1));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (2, 1));
+    fixture.ask(true).await.unwrap();
+    assert_eq!(fixture.work(), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_has_a_time_limit() {
-    let stage = Stage::new();
-    let _gate = stage.script.gate(URI);
-    let request = ResolveRequest { limit: Duration::from_secs(7), ..stage.request(true) };
-    let body = stage.resolutions.resolve(request, &stage.script).await.unwrap_err().into_body(URI);
+    let fixture = Fixture::new();
+    let _gate = fixture.script.gate(URI);
+    let request = ResolveRequest { limit: Duration::from_secs(7), ..fixture.request(true) };
+    let body = fixture.resolutions.resolve(request, &fixture.script).await.unwrap_err().into_body(URI);
     assert_eq!(
         (body.code, body.fields["category"].as_str()),
         (ErrorCode::DpeResolutionFailed, Some("upstream_unavailable"))
     );
     assert!(body.message.contains("7 s"), "{}", body.message);
 
-    stage.script.put(URI, inline_content(&json!({"title": "one"})));
-    stage.resolver.is_gated.store(true, Ordering::SeqCst);
-    let body = stage.ask(true).await.unwrap_err().into_body(URI);
+    fixture.script.put(URI, inline_content(&json!({"title": "one"})));
+    fixture.resolver.is_gated.store(true, Ordering::SeqCst);
+    let body = fixture.ask(true).await.unwrap_err().into_body(URI);
     assert_eq!(body.fields["category"], "upstream_unavailable");
 }
 
 #[tokio::test]
 async fn failures_go_to_all_requests_and_are_not_cached() {
-    let stage = Stage::new();
-    for (trouble, category) in [
-        (Trouble::Fails, "resolver_error"),
-        (Trouble::Panics, "resolver_error"),
-        (Trouble::Address("relative"), "resolver_returned_invalid"),
-        (Trouble::Address(""), "resolver_returned_invalid"),
+    let fixture = Fixture::new();
+    for (fault, category) in [
+        (ResolverFault::Fails, "resolver_error"),
+        (ResolverFault::Panics, "resolver_error"),
+        (ResolverFault::Address("relative"), "resolver_returned_invalid"),
+        (ResolverFault::Address(""), "resolver_returned_invalid"),
     ] {
-        let (reads, calls) = stage.work();
-        *stage.resolver.trouble.lock().unwrap() = Some(trouble);
-        let gate = stage.script.gate(URI);
+        let (reads, calls) = fixture.work();
+        *fixture.resolver.fault.lock().unwrap() = Some(fault);
+        let gate = fixture.script.gate(URI);
         let opening = async {
-            stage.script.until_reads(reads + 1).await;
+            fixture.script.until_reads(reads + 1).await;
             gate.add_permits(1);
         };
-        let (one, other, ()) = tokio::join!(stage.ask(true), stage.ask(true), opening);
+        let (one, other, ()) = tokio::join!(fixture.ask(true), fixture.ask(true), opening);
         assert_eq!(one, other);
         let body = one.unwrap_err().into_body(URI);
         assert_eq!(body.fields["category"], category);
         assert!(!body.message.contains("geheim"), "{}", body.message);
-        assert_eq!(stage.work(), (reads + 1, calls + 1));
-        stage.script.put(URI, inline_content(&json!({"title": "one"})));
+        assert_eq!(fixture.work(), (reads + 1, calls + 1));
+        fixture.script.put(URI, inline_content(&json!({"title": "one"})));
     }
-    stage.ask(true).await.unwrap();
+    fixture.ask(true).await.unwrap();
 }
 
 #[tokio::test]
 async fn failures_of_the_server_are_told_apart() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let missing = ErrorBody::new(ErrorCode::DocumentNotFound, "no such document").with("doc_ref", "d");
-    stage.script.fail(URI, ReadError::Missing(Box::new(missing.clone())));
-    assert_eq!(stage.ask(true).await.unwrap_err().into_body(URI), missing);
-    stage.script.fail(URI, ReadError::Unavailable("it is stopped".into()));
-    let body = stage.ask(true).await.unwrap_err().into_body(URI);
+    fixture.script.fail(URI, ReadError::Missing(Box::new(missing.clone())));
+    assert_eq!(fixture.ask(true).await.unwrap_err().into_body(URI), missing);
+    fixture.script.fail(URI, ReadError::Unavailable("it is stopped".into()));
+    let body = fixture.ask(true).await.unwrap_err().into_body(URI);
     assert_eq!((body.message.as_str(), &body.fields["category"]), ("it is stopped", &json!("upstream_unavailable")));
-    stage.script.put(URI, json!({"mimeType": "text/plain", "text": "x"}));
-    assert_eq!(stage.ask(true).await.unwrap_err().into_body(URI).fields["category"], "invalid_dpe_mime");
-    assert_eq!(stage.resolver.calls(), 0);
+    fixture.script.put(URI, json!({"mimeType": "text/plain", "text": "x"}));
+    assert_eq!(fixture.ask(true).await.unwrap_err().into_body(URI).fields["category"], "invalid_dpe_mime");
+    assert_eq!(fixture.resolver.calls(), 0);
 }
 
 #[tokio::test]
 async fn documents_in_pages_are_published_whole_and_read_as_listed() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let listed = "dpe://H/d";
-    stage.script.put(listed, json_content(&json!({"doc_ref": "d", "page_count": 1, "title": "T"})));
-    stage.script.put("dpe://H/d/pages/0", json_content(&json!({"elements": [1]})));
+    fixture.script.put(listed, json_content(&json!({"doc_ref": "d", "page_count": 1, "title": "T"})));
+    fixture.script.put("dpe://H/d/pages/0", json_content(&json!({"elements": [1]})));
     let resource = serde_json::from_value(json!({"uri": listed, "name": "as listed"})).unwrap();
-    let request = ResolveRequest { listed: Some(resource), ..stage.request(true) };
-    let answer = stage.resolutions.resolve(request, &stage.script).await.unwrap();
+    let request = ResolveRequest { listed: Some(resource), ..fixture.request(true) };
+    let answer = fixture.resolutions.resolve(request, &fixture.script).await.unwrap();
     let expected = json!({"doc_ref": "d", "uri": listed, "title": "T", "page_count": 1, "pages": [{"elements": [1]}]});
     assert_eq!(serde_json::from_str::<serde_json::Value>(&content_of(&answer)).unwrap(), expected);
     assert_eq!((answer.name.as_deref(), answer.size), (Some("as listed"), Some(content_of(&answer).len() as u64)));
@@ -431,41 +431,41 @@ async fn documents_in_pages_are_published_whole_and_read_as_listed() {
 
 #[tokio::test]
 async fn external_documents_pass_and_only_an_etag_tells_that_they_are_the_same() {
-    let stage = Stage::new();
-    stage.script.put(URI, external_content(&json!({"uri": "https://x.example/d", "etag": "v1", "size": 5})));
-    let answer = stage.ask(false).await.unwrap();
+    let fixture = Fixture::new();
+    fixture.script.put(URI, external_content(&json!({"uri": "https://x.example/d", "etag": "v1", "size": 5})));
+    let answer = fixture.ask(false).await.unwrap();
     assert_eq!((answer.uri.as_str(), etag(&answer).as_str(), answer.size), ("https://x.example/d", "v1", Some(5)));
-    stage.ask(false).await.unwrap();
-    assert_eq!(stage.work(), (2, 1));
-    stage.script.put(URI, external_content(&json!({"uri": "https://x.example/d"})));
-    let answer = stage.ask(false).await.unwrap();
+    fixture.ask(false).await.unwrap();
+    assert_eq!(fixture.work(), (2, 1));
+    fixture.script.put(URI, external_content(&json!({"uri": "https://x.example/d"})));
+    let answer = fixture.ask(false).await.unwrap();
     assert_eq!(answer.meta.unwrap().get("etag"), None, "an address is not repeated as an etag");
-    stage.ask(false).await.unwrap();
-    assert_eq!(stage.work(), (4, 3));
+    fixture.ask(false).await.unwrap();
+    assert_eq!(fixture.work(), (4, 3));
 }
 
 #[tokio::test]
 async fn a_document_that_is_too_large_is_refused() {
-    let stage = Stage::with_limits(ResolutionLimits { max_bytes: 100, ..ResolutionLimits::default() });
-    stage.ask(true).await.unwrap();
-    stage.resolutions.changed("docs", URI);
-    stage.script.put(URI, inline_content(&json!({"title": "x".repeat(100)})));
-    assert_eq!(stage.ask(true).await.unwrap_err().into_body(URI).fields["category"], "resolver_error");
+    let fixture = Fixture::with_limits(ResolutionLimits { max_bytes: 100, ..ResolutionLimits::default() });
+    fixture.ask(true).await.unwrap();
+    fixture.resolutions.changed("docs", URI);
+    fixture.script.put(URI, inline_content(&json!({"title": "x".repeat(100)})));
+    assert_eq!(fixture.ask(true).await.unwrap_err().into_body(URI).fields["category"], "resolver_error");
 }
 
 #[tokio::test]
 async fn a_listener_serves_a_document_until_it_changes() {
     let listener = Arc::new(HttpListener::start(HttpOptions::default()).await.unwrap());
     let resolutions = Resolutions::new(Some(listener), ResolutionLimits::default());
-    let stage = Stage::new();
-    let first = resolutions.resolve(stage.request(true), &stage.script).await.unwrap();
-    assert_eq!(resolutions.resolve(stage.request(true), &stage.script).await.unwrap(), first);
+    let fixture = Fixture::new();
+    let first = resolutions.resolve(fixture.request(true), &fixture.script).await.unwrap();
+    assert_eq!(resolutions.resolve(fixture.request(true), &fixture.script).await.unwrap(), first);
     let client = a2c_net::http_client(a2c_net::tls::without_trust().unwrap()).build().unwrap();
     let fetched = client.get(&first.uri).send().await.unwrap();
     assert_eq!(fetched.text().await.unwrap(), r#"{"title":"one"}"#);
     resolutions.changed("docs", URI);
     assert_eq!(client.get(&first.uri).send().await.unwrap().status(), 404);
-    let second = resolutions.resolve(stage.request(true), &stage.script).await.unwrap();
+    let second = resolutions.resolve(fixture.request(true), &fixture.script).await.unwrap();
     assert_ne!(first.uri, second.uri);
     assert_eq!(etag(&first), etag(&second));
     resolutions.close().await;

@@ -23,7 +23,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Why an object store cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreError {
+pub enum ObjectStoreError {
     /// The URL has the wrong form.
     #[error("an object store is written s3://BUCKET/PREFIX or file:///DIRECTORY: this {0}")]
     Url(&'static str),
@@ -45,31 +45,33 @@ pub enum StoreError {
 pub(super) fn open(
     url: &str,
     variables: impl IntoIterator<Item = (String, String)>,
-) -> Result<(Backend, Key), StoreError> {
-    let url = Url::parse(url).map_err(|_| StoreError::Url("is no URL"))?;
+) -> Result<(Backend, Key), ObjectStoreError> {
+    let url = Url::parse(url).map_err(|_| ObjectStoreError::Url("is no URL"))?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(StoreError::Credentials);
+        return Err(ObjectStoreError::Credentials);
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(StoreError::Url("has a query or a fragment"));
+        return Err(ObjectStoreError::Url("has a query or a fragment"));
     }
     match url.scheme() {
         "s3" => {
-            let bucket = url.host_str().filter(|host| !host.is_empty()).ok_or(StoreError::Url("names no bucket"))?;
-            let prefix = Key::from_url_path(url.path()).map_err(|_| StoreError::Url("has a prefix that is no key"))?;
+            let bucket =
+                url.host_str().filter(|host| !host.is_empty()).ok_or(ObjectStoreError::Url("names no bucket"))?;
+            let prefix =
+                Key::from_url_path(url.path()).map_err(|_| ObjectStoreError::Url("has a prefix that is no key"))?;
             Ok((s3(bucket, variables)?, prefix))
         }
         "file" => {
-            let path = url.to_file_path().map_err(|()| StoreError::Url("names no directory of this machine"))?;
-            let path = private_files::make_directory(&path).map_err(StoreError::Directory)?;
-            let directory = LocalFileSystem::new_with_prefix(path).map_err(StoreError::Settings)?;
+            let path = url.to_file_path().map_err(|()| ObjectStoreError::Url("names no directory of this machine"))?;
+            let path = private_files::make_directory(&path).map_err(ObjectStoreError::Directory)?;
+            let directory = LocalFileSystem::new_with_prefix(path).map_err(ObjectStoreError::Settings)?;
             Ok((Backend::Directory(Arc::new(directory)), Key::ROOT))
         }
-        _ => Err(StoreError::Url("is neither")),
+        _ => Err(ObjectStoreError::Url("is neither")),
     }
 }
 
-fn s3(bucket: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Backend, StoreError> {
+fn s3(bucket: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Backend, ObjectStoreError> {
     let mut builder = AmazonS3Builder::new();
     let mut allows_http = false;
     for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("AWS_")) {
@@ -83,13 +85,13 @@ fn s3(bucket: &str, variables: impl IntoIterator<Item = (String, String)>) -> Re
             && !allows_http
             && !is_private(&endpoint)
         {
-            return Err(StoreError::Unencrypted);
+            return Err(ObjectStoreError::Unencrypted);
         }
     }
     // A request waits for seconds or minutes, not longer.
     let retry = RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(60), ..RetryConfig::default() };
     let built = builder.with_bucket_name(bucket).with_retry(retry).with_http_connector(A2cHttpConnector).build();
-    Ok(Backend::S3(Box::new(built.map_err(StoreError::Settings)?)))
+    Ok(Backend::S3(Box::new(built.map_err(ObjectStoreError::Settings)?)))
 }
 
 /// Whether the traffic to an endpoint is encrypted or stays on this machine.
@@ -149,7 +151,7 @@ mod tests {
             let variables = [("AWS_ENDPOINT_URL", endpoint), ("AWS_ALLOW_HTTP", allow)];
             open("s3://bucket", variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
         };
-        assert!(matches!(with("http://minio.example:9000", "false"), Err(StoreError::Unencrypted)));
+        assert!(matches!(with("http://minio.example:9000", "false"), Err(ObjectStoreError::Unencrypted)));
         assert!(with("http://minio.example:9000", "true").is_ok());
         assert!(with("http://127.0.0.1:9000", "false").is_ok());
         assert!(with("https://minio.example", "false").is_ok());

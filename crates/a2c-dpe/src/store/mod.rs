@@ -16,10 +16,10 @@ use object_store::signer::Signer as _;
 use object_store::{Attribute, Attributes, ObjectStoreExt as _, PutOptions};
 use url::Url;
 
-use crate::resolver::{Document, DpeContents, DpeResolver, ResolveError};
+use crate::resolver::{DpeContents, DpeResolver, ResolveError, SourceDocument};
 use crate::{answer, file_names};
 
-pub use location::StoreError;
+pub use location::ObjectStoreError;
 
 /// The longest lifetime of an address that S3 signs.
 const MAX_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -42,7 +42,7 @@ enum Backend {
 impl ObjectStore {
     /// Uses `s3://BUCKET[/PREFIX]` or `file:///DIRECTORY`. Credentials, region and endpoint of S3 come from the usual
     /// environment variables (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`, …).
-    pub fn open(url: &str) -> Result<Self, StoreError> {
+    pub fn open(url: &str) -> Result<Self, ObjectStoreError> {
         // None of the variables in question has a value that is not Unicode.
         let variables =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -50,7 +50,10 @@ impl ObjectStore {
     }
 
     /// [`ObjectStore::open`] with these variables instead of those of the environment.
-    pub fn open_with(url: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, StoreError> {
+    pub fn open_with(
+        url: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ObjectStoreError> {
         let (backend, prefix) = location::open(url, variables)?;
         Ok(Self { backend, prefix, lifetime: Duration::from_secs(3600) })
     }
@@ -61,7 +64,7 @@ impl ObjectStore {
         self
     }
 
-    fn key(&self, document: &Document) -> Key {
+    fn key(&self, document: &SourceDocument) -> Key {
         let (host, doc_ref) = (file_names::host_of(&document.uri), file_names::doc_ref_of(&document.uri));
         self.prefix.clone().join(host).join(doc_ref).join(format!("{}.json", document.etag))
     }
@@ -69,7 +72,7 @@ impl ObjectStore {
 
 #[async_trait]
 impl DpeResolver for ObjectStore {
-    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+    async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError> {
         let json = match &document.contents {
             DpeContents::External(external) => return Ok(external.answer()),
             DpeContents::Inline(json) => json.clone(),

@@ -14,14 +14,14 @@ use url::Url;
 
 use crate::support;
 
-struct Stage {
+struct Fixture {
     directory: LocalDirectory,
     /// The directory of the documents.
     path: PathBuf,
     folder: tempfile::TempDir,
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b/documents");
@@ -40,38 +40,38 @@ fn path_of(answer: &A2cResource) -> PathBuf {
 
 #[tokio::test]
 async fn a_removed_directory_is_made_again() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let document = support::inline("dpe://com.example/report", "{}");
-    let answer = stage.directory.resolve(&document).await.unwrap();
-    std::fs::remove_dir_all(stage.folder.path().join("a b")).unwrap();
-    assert!(!stage.directory.still_holds(&answer).await);
-    assert_eq!(stage.directory.resolve(&document).await.unwrap().uri, answer.uri);
-    let mode = std::fs::metadata(&stage.path).unwrap().permissions().mode();
-    assert_eq!((mode & 0o777, stage.files().len()), (0o700, 1));
+    let answer = fixture.directory.resolve(&document).await.unwrap();
+    std::fs::remove_dir_all(fixture.folder.path().join("a b")).unwrap();
+    assert!(!fixture.directory.still_holds(&answer).await);
+    assert_eq!(fixture.directory.resolve(&document).await.unwrap().uri, answer.uri);
+    let mode = std::fs::metadata(&fixture.path).unwrap().permissions().mode();
+    assert_eq!((mode & 0o777, fixture.files().len()), (0o700, 1));
 }
 
 #[tokio::test]
 async fn a_document_becomes_a_file_for_this_user_only() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let document = support::inline("dpe://com.example/report", r#"{"a":1}"#);
-    let answer = stage.directory.resolve(&document).await.unwrap();
+    let answer = fixture.directory.resolve(&document).await.unwrap();
     assert!(answer.uri.starts_with("file:///") && answer.uri.contains("a%20b/documents/com.example--report-"));
     assert_eq!(std::fs::read_to_string(path_of(&answer)).unwrap(), r#"{"a":1}"#);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&stage.path), mode(&path_of(&answer))), (0o700, 0o600));
-    assert!(stage.directory.still_holds(&answer).await);
+    assert_eq!((mode(&fixture.path), mode(&path_of(&answer))), (0o700, 0o600));
+    assert!(fixture.directory.still_holds(&answer).await);
 
     let changed = support::inline("dpe://com.example/report", r#"{"a":22}"#);
-    let again = stage.directory.resolve(&changed).await.unwrap();
+    let again = fixture.directory.resolve(&changed).await.unwrap();
     assert_eq!((again.uri.as_str(), again.size), (answer.uri.as_str(), Some(8)));
     assert_eq!(std::fs::read_to_string(path_of(&answer)).unwrap(), r#"{"a":22}"#);
-    assert!(!stage.directory.still_holds(&answer).await);
-    assert_eq!(stage.files().len(), 1);
+    assert!(!fixture.directory.still_holds(&answer).await);
+    assert_eq!(fixture.files().len(), 1);
 }
 
 #[tokio::test]
 async fn no_document_leaves_the_directory() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let host = || a2c_protocol::uri::Host::new("h").unwrap();
     let references = [
         vec!["..".to_owned(), "..".to_owned(), "etc".to_owned()],
@@ -87,25 +87,25 @@ async fn no_document_leaves_the_directory() {
         let Ok(uri) = a2c_protocol::uri::DpeDocumentUri::new(host(), reference.clone()) else { continue };
         let mut document = support::inline("dpe://h/d", "{}");
         document.uri = uri;
-        let path = path_of(&stage.directory.resolve(&document).await.unwrap());
+        let path = path_of(&fixture.directory.resolve(&document).await.unwrap());
         written += 1;
-        assert_eq!(path.canonicalize().unwrap().parent(), Some(stage.path.as_path()), "{reference:?}");
-        assert_eq!(stage.files().len(), written, "{reference:?}");
+        assert_eq!(path.canonicalize().unwrap().parent(), Some(fixture.path.as_path()), "{reference:?}");
+        assert_eq!(fixture.files().len(), written, "{reference:?}");
     }
     assert!(written >= 5);
-    assert_eq!(std::fs::read_dir(stage.folder.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(fixture.folder.path()).unwrap().count(), 1);
 }
 
 #[tokio::test]
 async fn a_link_instead_of_a_file_is_replaced_not_followed() {
-    let stage = Stage::new();
-    let victim = stage.folder.path().join("victim");
+    let fixture = Fixture::new();
+    let victim = fixture.folder.path().join("victim");
     std::fs::write(&victim, "mine").unwrap();
     let document = support::inline("dpe://h/d", "{}");
-    let path = path_of(&stage.directory.resolve(&document).await.unwrap());
+    let path = path_of(&fixture.directory.resolve(&document).await.unwrap());
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&victim, &path).unwrap();
-    stage.directory.resolve(&document).await.unwrap();
+    fixture.directory.resolve(&document).await.unwrap();
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
 }
@@ -128,19 +128,19 @@ async fn publisher() -> String {
 #[tokio::test]
 async fn external_documents_are_copied_only_on_request_and_only_from_public_addresses() {
     let base = publisher().await;
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let at = |path: &str| support::external("dpe://h/d", &format!("{base}{path}"));
-    assert_eq!(stage.directory.resolve(&at("/d")).await.unwrap().uri, format!("{base}/d"));
+    assert_eq!(fixture.directory.resolve(&at("/d")).await.unwrap().uri, format!("{base}/d"));
 
-    let careful = stage.directory.clone().copying(true);
+    let careful = fixture.directory.clone().copying(true);
     let localhost = base.replace("127.0.0.1", "localhost");
     for uri in [format!("{base}/d"), format!("{localhost}/d"), "file:///etc/passwd".into(), "s3://bucket/d".into()] {
         let refused = careful.resolve(&support::external("dpe://h/d", &uri)).await;
         assert!(refused.is_err(), "{uri}");
     }
-    assert!(stage.files().is_empty());
+    assert!(fixture.files().is_empty());
 
-    let trusting = stage.directory.clone().copying_up_to(1000).copying_from_anywhere();
+    let trusting = fixture.directory.clone().copying_up_to(1000).copying_from_anywhere();
     for path in ["/d", "/near"] {
         let answer = trusting.resolve(&at(path)).await.unwrap();
         assert_eq!(std::fs::read_to_string(path_of(&answer)).unwrap(), r#"{"copied":true}"#);
@@ -151,5 +151,5 @@ async fn external_documents_are_copied_only_on_request_and_only_from_public_addr
         assert!(!error.to_string().contains(&base), "{path}: {error}");
     }
     // A failed copy leaves no file behind.
-    assert_eq!(stage.files().len(), 1);
+    assert_eq!(fixture.files().len(), 1);
 }

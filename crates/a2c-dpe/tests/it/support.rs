@@ -1,18 +1,18 @@
 //! Documents to publish, and a client to fetch them with.
 
-use a2c_dpe::{Document, DpeContents, ExternalDocument};
+use a2c_dpe::{DpeContents, ExternalDocument, SourceDocument};
 use a2c_protocol::uri::DpeDocumentUri;
 
 fn uri(text: &str) -> DpeDocumentUri {
     DpeDocumentUri::parse(text).unwrap().uri
 }
 
-pub(crate) fn inline(text: &str, json: &str) -> Document {
-    Document::new(uri(text), DpeContents::Inline(json.to_owned().into()))
+pub(crate) fn inline(text: &str, json: &str) -> SourceDocument {
+    SourceDocument::new(uri(text), DpeContents::Inline(json.to_owned().into()))
 }
 
-pub(crate) fn external(text: &str, at: &str) -> Document {
-    Document::new(uri(text), DpeContents::External(ExternalDocument::new(at)))
+pub(crate) fn external(text: &str, at: &str) -> SourceDocument {
+    SourceDocument::new(uri(text), DpeContents::External(ExternalDocument::new(at)))
 }
 
 /// A client for plain HTTP.

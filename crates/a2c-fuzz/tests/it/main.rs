@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use a2c_fuzz::{Mutator, TARGETS, Target, dictionary};
+use a2c_fuzz::{FuzzTarget, Mutator, TARGETS, dictionary};
 
 /// How long each target is tried, unless the variable says otherwise.
 const SECONDS: u64 = 2;
@@ -21,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
     a2c_testbed::workspace_root().join("fuzz").join(name)
 }
 
-fn seeds(target: &Target) -> Vec<Vec<u8>> {
+fn seeds(target: &FuzzTarget) -> Vec<Vec<u8>> {
     let folder = folder("seeds").join(target.name);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -29,7 +29,7 @@ fn seeds(target: &Target) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-fn words(target: &Target) -> Vec<Vec<u8>> {
+fn words(target: &FuzzTarget) -> Vec<Vec<u8>> {
     let file = folder("dictionaries").join(format!("{}.dict", target.name));
     fs::read_to_string(file).map(|text| dictionary(&text)).unwrap_or_default()
 }
@@ -39,7 +39,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 /// Feeds a target, and names the input if it breaks a rule.
-fn feed(target: &Target, input: &[u8]) {
+fn feed(target: &FuzzTarget, input: &[u8]) {
     if std::panic::catch_unwind(|| (target.check)(input)).is_err() {
         panic!("{} does not hold for: {}", target.name, input.escape_ascii());
     }

@@ -8,7 +8,7 @@ use rmcp::service::ClientInitializeError;
 use crate::call::CallFailure;
 use crate::detail::Detail;
 use crate::http::{AccessError, AccessReason, HttpError, HttpSetupError, http_error};
-use crate::paging::PagingError;
+use crate::paging::ListError;
 
 /// Why a session did not come about, or ended.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum SessionError {
     Handshake(#[source] Detail),
     /// The server does not list its tools.
     #[error(transparent)]
-    Tools(PagingError),
+    Tools(ListError),
     /// The handshake and the list of tools took longer than this.
     #[error("it did not start within {} s", .0.as_secs_f64())]
     StartTimeout(Duration),
@@ -88,7 +88,7 @@ impl SessionError {
             Self::Access(error) => Kind::Access(error.reason),
             Self::Http(error) => kind_of(error),
             Self::Handshake(_) => Kind::NotMcp,
-            Self::Tools(PagingError::Request { source, .. }) => match source {
+            Self::Tools(ListError::Request { source, .. }) => match source {
                 CallFailure::Access(error) => Kind::Access(error.reason),
                 CallFailure::Http(error) => kind_of(error),
                 CallFailure::Unreachable(_) => Kind::Unreachable,
@@ -159,7 +159,7 @@ fn kind_of(error: &HttpError) -> SessionErrorKind {
 pub enum Degradation {
     /// Its tools changed, and it does not list them.
     #[error("its changed tools are not known: {0}")]
-    ToolsUnknown(#[source] PagingError),
+    ToolsUnknown(#[source] ListError),
     /// Its tools changed, and listing them took too long.
     #[error("listing its changed tools took too long")]
     ToolsTimeout,

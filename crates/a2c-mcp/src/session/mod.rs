@@ -24,7 +24,7 @@ use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt as _};
 pub use error::{Degradation, SessionError, SessionErrorKind};
 
 use crate::call::{CallFailure, Connection};
-use crate::paging::{self, PagingError};
+use crate::paging::{self, ListError};
 use crate::progress::ProgressListeners;
 
 /// The least time between two listings that the server's notifications cause.
@@ -215,7 +215,7 @@ async fn check_health(
 }
 
 /// Every page of the server's tools. A server without tools may say so by not having the method.
-async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, PagingError> {
+async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ListError> {
     if peer.peer_info().is_some_and(|info| info.capabilities.tools.is_none()) {
         return Ok(Vec::new());
     }

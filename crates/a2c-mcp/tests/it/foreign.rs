@@ -29,9 +29,9 @@ async fn every_way_to_answer_works() {
 }
 
 /// Tells of changed tools.
-struct Ear(mpsc::UnboundedSender<()>);
+struct ToolChangeListener(mpsc::UnboundedSender<()>);
 
-impl ClientHandler for Ear {
+impl ClientHandler for ToolChangeListener {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         let _ = self.0.send(());
     }
@@ -45,11 +45,11 @@ async fn what_the_server_says_by_itself_is_heard() {
         let client = match mode {
             "sse" => {
                 let transport = sse::open(&sse_at(format!("{}/sse", peer.address()))).unwrap();
-                Ear(heard).serve(transport).await.unwrap()
+                ToolChangeListener(heard).serve(transport).await.unwrap()
             }
             _ => {
                 let parameters = streamable_at(format!("{}/mcp", peer.address()));
-                Ear(heard).serve(streamable::open("demo", &parameters, None).unwrap()).await.unwrap()
+                ToolChangeListener(heard).serve(streamable::open("demo", &parameters, None).unwrap()).await.unwrap()
             }
         };
         // The notification comes on the stream that the session listens on, which must be there first.

@@ -10,14 +10,14 @@ use tokio::sync::mpsc;
 use super::*;
 
 /// A request that came in.
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     /// The method and the path.
     pub(super) line: String,
     pub(super) body: Value,
     stream: TcpStream,
 }
 
-impl Asked {
+impl ReceivedRequest {
     /// Answers with a whole response.
     pub(super) async fn answer(mut self, status: &str, head: &str, body: &str) {
         let length = body.len();
@@ -38,7 +38,7 @@ impl Asked {
 }
 
 /// Listens and hands out the requests; gives the address.
-pub(super) async fn listen() -> (String, mpsc::UnboundedReceiver<Asked>) {
+pub(super) async fn listen() -> (String, mpsc::UnboundedReceiver<ReceivedRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (sender, requests) = mpsc::unbounded_channel();
@@ -55,7 +55,7 @@ pub(super) async fn listen() -> (String, mpsc::UnboundedReceiver<Asked>) {
     (address, requests)
 }
 
-async fn read(mut stream: TcpStream) -> Option<Asked> {
+async fn read(mut stream: TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -71,7 +71,7 @@ async fn read(mut stream: TcpStream) -> Option<Asked> {
         stream.read_buf(&mut bytes).await.ok()?;
     }
     let line = String::from_utf8_lossy(&bytes[..head]).lines().next()?.trim_end_matches(" HTTP/1.1").to_owned();
-    Some(Asked { line, body: serde_json::from_slice(&bytes[head..]).unwrap_or_default(), stream })
+    Some(ReceivedRequest { line, body: serde_json::from_slice(&bytes[head..]).unwrap_or_default(), stream })
 }
 
 pub(super) fn hello(id: &Value) -> Value {
@@ -83,7 +83,7 @@ pub(super) fn hello(id: &Value) -> Value {
 }
 
 /// A streamable server that behaves until a tool is called; that is answered by `answer`.
-async fn streamable_server<F>(answer: impl Fn(Asked) -> F + Send + 'static) -> Client
+async fn streamable_server<F>(answer: impl Fn(ReceivedRequest) -> F + Send + 'static) -> Client
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -142,7 +142,7 @@ const UNREADABLE: [&str; 2] =
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreadable_answer_is_an_error_of_its_call() {
     for text in UNREADABLE {
-        let client = streamable_server(move |asked: Asked| async move {
+        let client = streamable_server(move |asked: ReceivedRequest| async move {
             let body = text.replace("ID", &asked.body["id"].to_string());
             asked.answer("200 OK", "content-type: application/json\r\n", &body).await;
         })
@@ -151,7 +151,7 @@ async fn an_unreadable_answer_is_an_error_of_its_call() {
         assert!(!client.is_closed(), "{text}");
 
         // In a stream that stays open, numbered so that it could be asked for again.
-        let client = streamable_server(move |asked: Asked| async move {
+        let client = streamable_server(move |asked: ReceivedRequest| async move {
             let event = format!("id: 1\ndata: {}\n\n", text.replace("ID", &asked.body["id"].to_string()));
             let mut stream = asked.events().await;
             stream.write_all(event.as_bytes()).await.unwrap();
@@ -183,7 +183,7 @@ async fn garbage_between_events_is_passed_over() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_to_something_else_is_an_error() {
-    let client = streamable_server(|asked: Asked| async move {
+    let client = streamable_server(|asked: ReceivedRequest| async move {
         asked.json(&json!({"jsonrpc": "2.0", "id": 4711, "result": {"content": []}})).await;
     })
     .await;
@@ -192,7 +192,7 @@ async fn an_answer_to_something_else_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_without_our_id_still_answers_the_call() {
-    let client = streamable_server(|asked: Asked| async move {
+    let client = streamable_server(|asked: ReceivedRequest| async move {
         let error = json!({"jsonrpc": "2.0", "id": "server-error", "error": {"code": -32600, "message": "bad luck"}});
         asked.answer("400 Bad Request", "content-type: application/json\r\n", &error.to_string()).await;
     })
@@ -206,7 +206,7 @@ async fn a_huge_answer_is_refused_by_name() {
         let megabyte = vec![b'x'; 1 << 20];
         while stream.write_all(&megabyte).await.is_ok() {}
     };
-    let client = streamable_server(move |asked: Asked| async move {
+    let client = streamable_server(move |asked: ReceivedRequest| async move {
         let mut stream = asked.events().await;
         stream.write_all(b"id: 1\ndata: ").await.unwrap();
         flood(stream).await;
@@ -214,7 +214,7 @@ async fn a_huge_answer_is_refused_by_name() {
     .await;
     assert!(fails(&client).await.contains("more than 64 MiB"));
     assert!(!client.is_closed());
-    let client = streamable_server(move |mut asked: Asked| async move {
+    let client = streamable_server(move |mut asked: ReceivedRequest| async move {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
         asked.stream.write_all(head.as_bytes()).await.unwrap();
         flood(asked.stream).await;
@@ -226,7 +226,7 @@ async fn a_huge_answer_is_refused_by_name() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_whose_stream_ends_early_is_answered() {
-    let client = streamable_server(|asked: Asked| async move {
+    let client = streamable_server(|asked: ReceivedRequest| async move {
         drop(asked.events().await);
     })
     .await;

@@ -13,13 +13,13 @@ use super::hostile::listen;
 use super::*;
 
 /// A server, and a place for tokens.
-struct Stage {
+struct Fixture {
     peer: Peer,
     store: Arc<dyn TokenStore>,
     folder: tempfile::TempDir,
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(FileStore::new(folder.path().join("tokens")));
@@ -80,8 +80,8 @@ async fn refused(client: &Client) -> AccessError {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_sign_in_the_owner_is_told_how_to() {
-    let stage = Stage::new();
-    let error = stage.connect().await.unwrap_err();
+    let fixture = Fixture::new();
+    let error = fixture.connect().await.unwrap_err();
     let refusal = refusal(&error);
     assert_eq!(refusal.reason, AccessReason::Required);
     assert_eq!(refusal.hint(), "sign in on the computer: a2c computer login demo");
@@ -89,26 +89,26 @@ async fn without_a_sign_in_the_owner_is_told_how_to() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sign_in_lets_in_until_signed_out() {
-    let stage = Stage::new();
-    stage.login().await.unwrap();
-    let (access, refresh) = stage.tokens();
-    assert!(stage.kept().contains(&access) && stage.kept().contains(&refresh));
-    let client = stage.connect().await.unwrap();
+    let fixture = Fixture::new();
+    fixture.login().await.unwrap();
+    let (access, refresh) = fixture.tokens();
+    assert!(fixture.kept().contains(&access) && fixture.kept().contains(&refresh));
+    let client = fixture.connect().await.unwrap();
     echoes(&client).await;
     client.cancel().await.unwrap();
-    logout("demo", &stage.parameters(), stage.store.clone()).await.unwrap();
-    let error = stage.connect().await.unwrap_err();
+    logout("demo", &fixture.parameters(), fixture.store.clone()).await.unwrap();
+    let error = fixture.connect().await.unwrap_err();
     assert_eq!(refusal(&error).reason, AccessReason::Required);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_goes_to_its_own_server_only() {
-    let stage = Stage::new();
-    stage.login().await.unwrap();
+    let fixture = Fixture::new();
+    fixture.login().await.unwrap();
     let other = script("mcp_http.py", &["stateful"]);
-    for (name, url) in [("demo", other.address().to_owned()), ("other", stage.peer.address().to_owned())] {
+    for (name, url) in [("demo", other.address().to_owned()), ("other", fixture.peer.address().to_owned())] {
         let parameters = streamable_at(format!("{url}/mcp"));
-        let client = connect(streamable::open(name, &parameters, Some(stage.store.clone())).unwrap()).await;
+        let client = connect(streamable::open(name, &parameters, Some(fixture.store.clone())).unwrap()).await;
         assert_eq!(client.is_ok(), name == "demo", "the other server takes every client, this one does not");
     }
     let seen = other.line_where(PATIENCE, |line| line.starts_with("request POST"));
@@ -117,48 +117,48 @@ async fn a_token_goes_to_its_own_server_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_the_server_no_longer_takes_is_renewed() {
-    let mut stage = Stage::new();
-    stage.login().await.unwrap();
-    let client = stage.connect().await.unwrap();
-    let first = stage.tokens();
-    stage.order("revoke");
+    let mut fixture = Fixture::new();
+    fixture.login().await.unwrap();
+    let client = fixture.connect().await.unwrap();
+    let first = fixture.tokens();
+    fixture.order("revoke");
     // All at once: it is renewed for all of them, and each refresh token works once only.
     let many = (0..20).map(|n| call(client.peer(), "echo", json!({"text": n.to_string()})));
     for (n, result) in futures_util::future::join_all(many).await.into_iter().enumerate() {
         assert_eq!(text(&result.unwrap()), n.to_string());
     }
-    let second = stage.tokens();
-    let kept = stage.kept();
+    let second = fixture.tokens();
+    let kept = fixture.kept();
     assert!(kept.contains(&second.0) && kept.contains(&second.1), "the new ones are kept");
     assert!(!kept.contains(&first.0) && !kept.contains(&first.1), "the old ones are not");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_at_its_end_is_renewed_before_it_is_refused() {
-    let mut stage = Stage::new();
-    stage.order("lifetime 0");
-    stage.login().await.unwrap();
-    stage.tokens();
-    stage.order("lifetime 3600");
-    let client = stage.connect().await.unwrap();
+    let mut fixture = Fixture::new();
+    fixture.order("lifetime 0");
+    fixture.login().await.unwrap();
+    fixture.tokens();
+    fixture.order("lifetime 3600");
+    let client = fixture.connect().await.unwrap();
     echoes(&client).await;
-    assert!(stage.kept().contains(&stage.tokens().0));
+    assert!(fixture.kept().contains(&fixture.tokens().0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_was_given_a_secret_renews_with_it() {
-    let mut stage = Stage::new();
-    stage.order("secretive");
-    stage.login().await.unwrap();
-    let client = stage.connect().await.unwrap();
-    stage.order("revoke");
+    let mut fixture = Fixture::new();
+    fixture.order("secretive");
+    fixture.login().await.unwrap();
+    let client = fixture.connect().await.unwrap();
+    fixture.order("revoke");
     echoes(&client).await;
 }
 
 /// A store that tells when something is put into it.
-struct Told(Arc<dyn TokenStore>, tokio::sync::mpsc::UnboundedSender<String>);
+struct NotifyingStore(Arc<dyn TokenStore>, tokio::sync::mpsc::UnboundedSender<String>);
 
-impl TokenStore for Told {
+impl TokenStore for NotifyingStore {
     fn get(&self, key: &str) -> Result<Option<String>, TokenStoreError> {
         self.0.get(key)
     }
@@ -175,65 +175,65 @@ impl TokenStore for Told {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_given_up_while_its_token_is_renewed_does_not_cost_the_sign_in() {
-    let mut stage = Stage::new();
-    stage.login().await.unwrap();
-    stage.tokens();
+    let mut fixture = Fixture::new();
+    fixture.login().await.unwrap();
+    fixture.tokens();
     let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
-    stage.store = Arc::new(Told(stage.store.clone(), sender));
-    let client = stage.connect().await.unwrap();
-    stage.order("revoke");
-    stage.order("hold");
+    fixture.store = Arc::new(NotifyingStore(fixture.store.clone(), sender));
+    let client = fixture.connect().await.unwrap();
+    fixture.order("revoke");
+    fixture.order("hold");
     let peer = client.peer().clone();
     let given_up = tokio::spawn(async move { call(&peer, "echo", json!({"text": "x"})).await });
     // From here on the old refresh token is worth nothing, and the new one is on its way.
-    let (access, _) = stage.tokens();
+    let (access, _) = fixture.tokens();
     given_up.abort();
     assert!(given_up.await.is_err_and(|e| e.is_cancelled()));
     client.cancel().await.unwrap();
-    stage.order("hold");
+    fixture.order("hold");
     let kept = tokio::time::timeout(PATIENCE, told.recv()).await.expect("the new token is kept").unwrap();
     assert!(kept.contains(&access));
-    let client = stage.connect().await.unwrap();
+    let client = fixture.connect().await.unwrap();
     echoes(&client).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sign_in_that_cannot_be_renewed_is_over_until_the_next_one() {
-    let mut stage = Stage::new();
-    stage.login().await.unwrap();
-    let client = stage.connect().await.unwrap();
-    stage.order("forget");
+    let mut fixture = Fixture::new();
+    fixture.login().await.unwrap();
+    let client = fixture.connect().await.unwrap();
+    fixture.order("forget");
     let over = refused(&client).await;
     assert_eq!(over.reason, AccessReason::Expired);
     assert!(over.hint().contains("sign in again on the computer: a2c computer login demo"), "{over}");
     assert_eq!(refused(&client).await, over);
-    let error = stage.connect().await.unwrap_err();
+    let error = fixture.connect().await.unwrap_err();
     assert_eq!(refusal(&error), over);
     // The running connection takes up the new sign-in.
-    stage.login().await.unwrap();
+    fixture.login().await.unwrap();
     echoes(&client).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_authorisation_server_out_of_order_does_not_end_the_sign_in() {
-    let mut stage = Stage::new();
-    stage.login().await.unwrap();
-    let client = stage.connect().await.unwrap();
-    stage.order("break");
-    stage.order("revoke");
+    let mut fixture = Fixture::new();
+    fixture.login().await.unwrap();
+    let client = fixture.connect().await.unwrap();
+    fixture.order("break");
+    fixture.order("revoke");
     let passing = refused(&client).await;
     assert_eq!(passing.reason, AccessReason::NotRenewed);
     assert!(passing.hint().contains("try again later"), "{passing}");
-    stage.order("break");
+    fixture.order("break");
     echoes(&client).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn too_few_rights_are_no_reason_to_renew() {
-    let mut stage = Stage::new();
-    stage.login().await.unwrap();
-    let client = stage.connect().await.unwrap();
-    stage.order("narrow");
+    let mut fixture = Fixture::new();
+    fixture.login().await.unwrap();
+    let client = fixture.connect().await.unwrap();
+    fixture.order("narrow");
     let forbidden = refused(&client).await;
     assert_eq!(forbidden.reason, AccessReason::Forbidden);
     assert!(forbidden.hint().contains("does not allow this"), "{forbidden}");
@@ -241,17 +241,17 @@ async fn too_few_rights_are_no_reason_to_renew() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_turned_away_is_not_signed_in() {
-    let mut stage = Stage::new();
-    stage.order("deny");
-    let error = stage.login().await.unwrap_err();
+    let mut fixture = Fixture::new();
+    fixture.order("deny");
+    let error = fixture.login().await.unwrap_err();
     assert!(matches!(&error, LoginError::Denied(reason) if reason == "access_denied"), "{error}");
     let plain = script("mcp_http.py", &["stateful"]);
     let parameters = streamable_at(format!("{}/mcp", plain.address()));
-    let error = login("demo", &parameters, stage.store.clone(), browse).await.unwrap_err();
+    let error = login("demo", &parameters, fixture.store.clone(), browse).await.unwrap_err();
     assert!(matches!(error, LoginError::NotOffered), "{error}");
     let given = headers(&[("Authorization", "Bearer s3cret")]);
-    let parameters = StreamableParameters { headers: given, ..stage.parameters() };
-    let error = login("demo", &parameters, stage.store.clone(), browse).await.unwrap_err();
+    let parameters = StreamableParameters { headers: given, ..fixture.parameters() };
+    let error = login("demo", &parameters, fixture.store.clone(), browse).await.unwrap_err();
     assert!(matches!(error, LoginError::Parameters(_)) && !format!("{error:?}").contains("s3cret"), "{error}");
 }
 
@@ -300,9 +300,9 @@ async fn a_server_cannot_send_us_anywhere() {
 }
 
 /// A store that is out of order.
-struct Broken;
+struct LockedStore;
 
-impl TokenStore for Broken {
+impl TokenStore for LockedStore {
     fn get(&self, _: &str) -> Result<Option<String>, TokenStoreError> {
         Err(TokenStoreError::new("the keyring is locked"))
     }
@@ -318,10 +318,10 @@ impl TokenStore for Broken {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_out_of_order_is_named() {
-    let stage = Stage::new();
-    let error = login("demo", &stage.parameters(), Arc::new(Broken), browse).await.unwrap_err();
+    let fixture = Fixture::new();
+    let error = login("demo", &fixture.parameters(), Arc::new(LockedStore), browse).await.unwrap_err();
     assert!(error.to_string().contains("the keyring is locked"), "{error}");
-    let transport = streamable::open("demo", &stage.parameters(), Some(Arc::new(Broken))).unwrap();
+    let transport = streamable::open("demo", &fixture.parameters(), Some(Arc::new(LockedStore))).unwrap();
     let error = connect(transport).await.unwrap_err();
     assert!(error.to_string().contains("the keyring is locked"), "{error}");
     assert!(matches!(http_error(&error), Some(HttpError::SignIn(_))), "{error:?}");
@@ -352,22 +352,22 @@ async fn no_log_holds_a_secret() {
         .with_ansi(false)
         .finish();
     tracing::subscriber::set_global_default(subscriber).expect("a test has a process of its own");
-    let mut stage = Stage::new();
+    let mut fixture = Fixture::new();
     let page = Arc::new(Mutex::new(String::new()));
     let seen = page.clone();
     let open_browser = move |url: &str| {
         *seen.lock().unwrap() = url.to_owned();
         browse(url);
     };
-    login("demo", &stage.parameters(), stage.store.clone(), open_browser).await.unwrap();
-    let code = stage.peer.line_where(PATIENCE, |line| line.starts_with("code"));
+    login("demo", &fixture.parameters(), fixture.store.clone(), open_browser).await.unwrap();
+    let code = fixture.peer.line_where(PATIENCE, |line| line.starts_with("code"));
     let code = code.trim_start_matches("code ").to_owned();
-    let first = stage.tokens();
-    let client = stage.connect().await.unwrap();
-    stage.order("revoke");
+    let first = fixture.tokens();
+    let client = fixture.connect().await.unwrap();
+    fixture.order("revoke");
     echoes(&client).await;
-    let second = stage.tokens();
-    stage.order("forget");
+    let second = fixture.tokens();
+    fixture.order("forget");
     let over = refused(&client).await;
     client.cancel().await.unwrap();
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();

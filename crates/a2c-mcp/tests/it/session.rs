@@ -16,17 +16,17 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::hostile::{Asked, hello, listen};
+use super::hostile::{ReceivedRequest, hello, listen};
 use super::*;
 
 /// Keeps what a session tells.
 #[derive(Default)]
-struct Told {
+struct RecordedEvents {
     told: Mutex<Vec<String>>,
     more: Notify,
 }
 
-impl Told {
+impl RecordedEvents {
     fn add(&self, what: impl Into<String>) {
         self.told.lock().unwrap().push(what.into());
         self.more.notify_one();
@@ -43,7 +43,7 @@ impl Told {
     }
 }
 
-impl SessionEvents for Told {
+impl SessionEvents for RecordedEvents {
     fn tools_changed(&self, tools: Vec<Tool>) {
         let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
         self.add(format!("tools {}", names.join(" ")));
@@ -79,15 +79,15 @@ fn options(seconds: f64) -> SessionOptions {
     }
 }
 
-async fn open(url: &str, seconds: f64) -> Result<(Session, Vec<Tool>, Arc<Told>), SessionError> {
-    let told = Arc::new(Told::default());
+async fn open(url: &str, seconds: f64) -> Result<(Session, Vec<Tool>, Arc<RecordedEvents>), SessionError> {
+    let told = Arc::new(RecordedEvents::default());
     let transport = streamable::open("demo", &streamable_at(url.to_owned()), None)?;
     let (session, tools) = Session::open(transport, options(seconds), told.clone()).await?;
     Ok((session, tools, told))
 }
 
 /// A streamable server that shakes hands and answers everything else by `answer`; gives its address.
-async fn server<F>(answer: impl Fn(String, Asked) -> F + Send + 'static) -> String
+async fn server<F>(answer: impl Fn(String, ReceivedRequest) -> F + Send + 'static) -> String
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -106,7 +106,7 @@ where
     address
 }
 
-async fn no_tools(asked: Asked) {
+async fn no_tools(asked: ReceivedRequest) {
     let answer = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": {"tools": []}});
     asked.json(&answer).await;
 }
@@ -214,7 +214,7 @@ async fn a_ping_that_cannot_be_sent_ends_the_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_tools_are_listed_again() {
     let peer = script("mcp_http.py", &["stateful"]);
-    let told = Arc::new(Told::default());
+    let told = Arc::new(RecordedEvents::default());
     let transport = streamable::open("demo", &streamable_at(format!("{}/mcp", peer.address())), None).unwrap();
     let quiet = HeartbeatPolicy { every: PATIENCE, limit: PATIENCE, misses: 2 };
     let options = SessionOptions { health: quiet, ..options(120.0) };

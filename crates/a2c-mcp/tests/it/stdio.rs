@@ -17,12 +17,12 @@ use tokio::sync::broadcast::error::RecvError;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The processes of one test, and the log of its server.
-struct Stage {
+struct Fixture {
     processes: Processes,
     log: Arc<ServerLog>,
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         Self { processes: Processes::unguarded(), log: Arc::new(ServerLog::new()) }
     }
@@ -37,24 +37,24 @@ impl Stage {
 
 #[tokio::test]
 async fn what_a_server_says_last_explains_its_end() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     for word in ["first", "second"] {
         let line = format!("echo {word} >&2; exit 3");
-        let StartedServer { mut process, transport, mut stderr } = stage.run("sh", &["-c", &line]).await.unwrap();
+        let StartedServer { mut process, transport, mut stderr } = fixture.run("sh", &["-c", &line]).await.unwrap();
         process.exited().await.unwrap();
         drop(transport);
         assert_eq!(process.end().await.and_then(|status| status.code()), Some(3));
         assert_eq!(stderr.last_lines(20).await, word);
     }
-    let texts: Vec<_> = stage.log.tail(usize::MAX).into_iter().filter(|l| l.source == LogSource::Stderr).collect();
+    let texts: Vec<_> = fixture.log.tail(usize::MAX).into_iter().filter(|l| l.source == LogSource::Stderr).collect();
     assert_eq!(texts.len(), 2, "the log outlives a run");
 }
 
 #[tokio::test]
 async fn a_flood_on_standard_error_is_bounded_and_starves_no_other_task() {
-    let stage = Stage::new();
-    let StartedServer { process, transport, .. } = stage.run("sh", &["-c", "yes flood >&2"]).await.unwrap();
-    let (_, mut news) = stage.log.follow(0);
+    let fixture = Fixture::new();
+    let StartedServer { process, transport, .. } = fixture.run("sh", &["-c", "yes flood >&2"]).await.unwrap();
+    let (_, mut news) = fixture.log.follow(0);
     // On the only thread there is, beside the reader.
     let mut told = false;
     while !told {
@@ -66,16 +66,16 @@ async fn a_flood_on_standard_error_is_bounded_and_starves_no_other_task() {
     }
     drop(transport);
     process.end().await;
-    assert!(stage.log.tail(usize::MAX).len() <= 500);
+    assert!(fixture.log.tail(usize::MAX).len() <= 500);
 }
 
 #[tokio::test]
 async fn what_stands_on_standard_output_by_mistake_does_no_harm() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let script = a2c_testbed::workspace_root().join("tests/hostile/noisy.py");
     let python = a2c_testbed::python();
     let StartedServer { process, transport, .. } =
-        stage.run(python.to_str().unwrap(), &[script.to_str().unwrap()]).await.unwrap();
+        fixture.run(python.to_str().unwrap(), &[script.to_str().unwrap()]).await.unwrap();
     let client = ().serve(transport).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
     let call = async |name: &str| {
@@ -90,7 +90,7 @@ async fn what_stands_on_standard_output_by_mistake_does_no_harm() {
         let answer = call(name).await;
         assert!(answer.contains(expected), "{name}: {answer}");
     }
-    let log = stage.log.tail(usize::MAX);
+    let log = fixture.log.tail(usize::MAX);
     let noise = log.iter().filter(|line| line.source == LogSource::Stdout).map(|line| &*line.text);
     assert!(noise.clone().any(|text| text == "Noisy server, ready"), "{:?}", Vec::from_iter(noise));
     client.cancel().await.unwrap();
@@ -102,26 +102,26 @@ async fn a_server_that_asks_and_does_not_read_is_hung_up_on() {
     let script = a2c_testbed::workspace_root().join("tests/hostile/noisy.py");
     let python = a2c_testbed::python();
     for kind in ["ping", "nonsense"] {
-        let stage = Stage::new();
+        let fixture = Fixture::new();
         let args = [script.to_str().unwrap(), kind];
-        let StartedServer { process, transport, .. } = stage.run(python.to_str().unwrap(), &args).await.unwrap();
+        let StartedServer { process, transport, .. } = fixture.run(python.to_str().unwrap(), &args).await.unwrap();
         let client = ().serve(transport).await.unwrap();
         let call = client.call_tool(CallToolRequestParams::new("fine"));
         let outcome = tokio::time::timeout(PATIENCE, call).await.expect("an end");
         assert!(outcome.is_err(), "{kind}: {outcome:?}");
-        let remarks = stage.log.tail(usize::MAX);
+        let remarks = fixture.log.tail(usize::MAX);
         let remark = "it asks and does not read its standard input";
         assert!(remarks.iter().any(|line| &*line.text == remark), "{kind}: {remarks:?}");
         client.waiting().await.unwrap();
         process.end().await;
-        assert_eq!(stage.processes.count(), 0);
+        assert_eq!(fixture.processes.count(), 0);
     }
 }
 
 #[tokio::test]
 async fn what_cannot_be_started_is_explained_and_leaves_no_process() {
-    let stage = Stage::new();
-    let Err(problem) = stage.run("no-such-program-at-all", &[]).await else { panic!("it started") };
+    let fixture = Fixture::new();
+    let Err(problem) = fixture.run("no-such-program-at-all", &[]).await else { panic!("it started") };
     assert!(problem.to_string().contains("not on the PATH"), "{problem}");
-    assert_eq!(stage.processes.count(), 0);
+    assert_eq!(fixture.processes.count(), 0);
 }

@@ -95,8 +95,9 @@ impl Guardian {
         let guardian = GuardianProcess::start(program, &mark).await?;
         let (changes, received) = mpsc::unbounded_channel();
         let dismissed = CancellationToken::new();
-        let keeper = Keeper { program: program.clone(), mark, groups: BTreeSet::new(), changes: received };
-        tokio::spawn(keeper.run(guardian, dismissed.clone()));
+        let restarter =
+            GuardianRestarter { program: program.clone(), mark, groups: BTreeSet::new(), changes: received };
+        tokio::spawn(restarter.run(guardian, dismissed.clone()));
         Ok(Self { changes, dismissed })
     }
 
@@ -163,14 +164,14 @@ impl GuardianProcess {
 }
 
 /// Keeps a guardian running, and knows what the next one has to be told.
-struct Keeper {
+struct GuardianRestarter {
     program: GuardianProgram,
     mark: String,
     groups: BTreeSet<u32>,
     changes: mpsc::UnboundedReceiver<GroupChange>,
 }
 
-impl Keeper {
+impl GuardianRestarter {
     /// Passes every change on until the guardian is dismissed, or no caller is left.
     async fn run(mut self, mut guardian: GuardianProcess, dismissed: CancellationToken) {
         let mut since = Instant::now();

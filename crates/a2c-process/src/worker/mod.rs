@@ -38,7 +38,7 @@ const ALLOCATION_FAILED: &str = "memory allocation of ";
 #[derive(Debug)]
 pub struct SpawnedWorker {
     /// The worker.
-    pub worker: Worker,
+    pub worker: WorkerProcess,
     /// Its standard input.
     pub stdin: ProcessInput,
     /// Its standard output.
@@ -47,7 +47,7 @@ pub struct SpawnedWorker {
 
 /// A running worker: it ends with this value, with all it has started.
 #[derive(Debug)]
-pub struct Worker {
+pub struct WorkerProcess {
     process: Process,
     stderr: StderrTail,
     limits: WorkerLimits,
@@ -110,12 +110,12 @@ impl Processes {
         let spawned = self.spawn_prepared(&launch, move |pid| limits.set_for(pid), &redact).await?;
         let deadline = limits.wall_clock.map(|limit| Instant::now() + limit);
         let stderr = StderrTail::new(spawned.stderr, redact, sink);
-        let worker = Worker { process: spawned.process, stderr, limits, deadline };
+        let worker = WorkerProcess { process: spawned.process, stderr, limits, deadline };
         Ok(SpawnedWorker { worker, stdin: spawned.stdin, stdout: spawned.stdout })
     }
 }
 
-impl Worker {
+impl WorkerProcess {
     /// The number of its process, as long as it has not ended.
     pub fn id(&self) -> Option<u32> {
         self.process.id()

@@ -9,12 +9,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ALL: &[&str] = &["stubborn", "group", "session", "daemon", "bare", "bare-daemon"];
 
 /// The processes of one test, and the file that holds their pids.
-struct Stage {
+struct Fixture {
     processes: Processes,
     dir: tempfile::TempDir,
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         Self { processes: Processes::unguarded(), dir: tempfile::tempdir().unwrap() }
     }
@@ -65,89 +65,89 @@ async fn until(what: &str, holds: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn no_stubborn_process_survives_the_end_of_its_tree() {
-    let stage = Stage::new();
-    let Spawned { process, stdin, .. } = stage.family(ALL).await;
-    assert_eq!(stage.living().len(), ALL.len() + 1, "{:?}", stage.living());
+    let fixture = Fixture::new();
+    let Spawned { process, stdin, .. } = fixture.family(ALL).await;
+    assert_eq!(fixture.living().len(), ALL.len() + 1, "{:?}", fixture.living());
     drop(stdin);
     let status = process.end().await;
-    assert_eq!(stage.living(), []);
+    assert_eq!(fixture.living(), []);
     assert!(
         status.is_some_and(|status| status.success()),
         "the process itself ends when its input is closed: {status:?}"
     );
-    assert_eq!(stage.processes.count(), 0);
+    assert_eq!(fixture.processes.count(), 0);
 }
 
 #[tokio::test]
 async fn a_process_that_ignores_everything_is_killed_in_the_end() {
-    let stage = Stage::new();
-    let Spawned { process, stdin, .. } = stage.family(&["deaf", "session", "bare-daemon"]).await;
+    let fixture = Fixture::new();
+    let Spawned { process, stdin, .. } = fixture.family(&["deaf", "session", "bare-daemon"]).await;
     drop(stdin);
     assert_eq!(process.end().await, None);
-    assert_eq!(stage.living(), []);
+    assert_eq!(fixture.living(), []);
 }
 
 #[tokio::test]
 async fn no_process_survives_the_crash_of_its_parent() {
-    let stage = Stage::new();
-    let Spawned { mut process, stdin, .. } = stage.family(ALL).await;
-    let leader = told(&stage.file())[0].1;
+    let fixture = Fixture::new();
+    let Spawned { mut process, stdin, .. } = fixture.family(ALL).await;
+    let leader = told(&fixture.file())[0].1;
     let pid = rustix::process::Pid::from_raw(leader.cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     process.exited().await.unwrap();
-    assert_eq!(stage.living().len(), ALL.len(), "{:?}", stage.living());
+    assert_eq!(fixture.living().len(), ALL.len(), "{:?}", fixture.living());
     drop(stdin);
     process.end().await;
-    assert_eq!(stage.living(), []);
+    assert_eq!(fixture.living(), []);
 }
 
 #[tokio::test]
 async fn a_process_that_is_dropped_leaves_no_other() {
-    let stage = Stage::new();
-    drop(stage.family(ALL).await);
-    until("the end of every process", || stage.living().is_empty()).await;
+    let fixture = Fixture::new();
+    drop(fixture.family(ALL).await);
+    until("the end of every process", || fixture.living().is_empty()).await;
 }
 
 #[tokio::test]
 async fn processes_that_fork_all_the_time_are_caught() {
-    let stage = Stage::new();
-    let Spawned { process, stdin, .. } = stage.family(&["fork", "fork"]).await;
-    assert!(stage.processes.count() > 0);
+    let fixture = Fixture::new();
+    let Spawned { process, stdin, .. } = fixture.family(&["fork", "fork"]).await;
+    assert!(fixture.processes.count() > 0);
     drop(stdin);
     process.end().await;
-    assert_eq!(stage.processes.count(), 0);
+    assert_eq!(fixture.processes.count(), 0);
 }
 
 #[tokio::test]
 async fn shells_in_between_end_too() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let script = a2c_testbed::workspace_root().join("tests/hostile/family.py");
     let line = format!(
         "'{}' '{}' '{}' session daemon; sleep 1000",
         a2c_testbed::python().display(),
         script.display(),
-        stage.file().display()
+        fixture.file().display()
     );
-    let Spawned { process, stdin, .. } = stage.run("sh", &["-c", &line]).await.unwrap();
-    until("the family", || told(&stage.file()).iter().any(|(name, _)| name == "ready")).await;
+    let Spawned { process, stdin, .. } = fixture.run("sh", &["-c", &line]).await.unwrap();
+    until("the family", || told(&fixture.file()).iter().any(|(name, _)| name == "ready")).await;
     drop(stdin);
     process.end().await;
-    assert_eq!(stage.living(), []);
-    assert_eq!(stage.processes.count(), 0);
+    assert_eq!(fixture.living(), []);
+    assert_eq!(fixture.processes.count(), 0);
 }
 
 #[tokio::test]
 async fn the_end_of_one_process_is_not_the_end_of_another() {
-    let stage = Stage::new();
-    let other = Stage::new();
+    let fixture = Fixture::new();
+    let other = Fixture::new();
     let bystander = other.family(ALL).await;
-    let sibling = stage.run("cat", &[]).await.unwrap();
+    let sibling = fixture.run("cat", &[]).await.unwrap();
     let mut stranger = tokio::process::Command::new("sleep").arg("1000").kill_on_drop(true).spawn().unwrap();
-    let Spawned { process, stdin, .. } = stage.family(ALL).await;
+    let Spawned { process, stdin, .. } = fixture.family(ALL).await;
     drop(stdin);
     process.end().await;
     assert_eq!(other.living().len(), ALL.len() + 1);
-    assert_eq!(stage.processes.count(), 1, "the sibling lives");
+    assert_eq!(fixture.processes.count(), 1, "the sibling lives");
     assert!(stranger.try_wait().unwrap().is_none());
     drop((sibling.stdin, bystander.stdin));
     sibling.process.end().await;
@@ -157,9 +157,9 @@ async fn the_end_of_one_process_is_not_the_end_of_another() {
 
 #[tokio::test]
 async fn what_cannot_be_started_is_explained_and_leaves_no_process() {
-    let stage = Stage::new();
-    let Err(error) = stage.run("no-such-program-at-all", &[]).await else { panic!("it started") };
+    let fixture = Fixture::new();
+    let Err(error) = fixture.run("no-such-program-at-all", &[]).await else { panic!("it started") };
     assert_eq!(error.kind(), SpawnErrorKind::ProgramNotFound);
     assert!(error.to_string().contains("not on the PATH"), "{error}");
-    assert_eq!(stage.processes.count(), 0);
+    assert_eq!(fixture.processes.count(), 0);
 }

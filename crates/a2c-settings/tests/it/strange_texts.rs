@@ -1,6 +1,6 @@
 //! Texts that a parser meets by accident.
 
-use a2c_settings::{Document, Field, Format, Node, Report};
+use a2c_settings::{Field, FileFormat, Node, Report, SettingsDocument};
 use proptest::prelude::*;
 
 /// Asks every value for every type.
@@ -23,8 +23,8 @@ fn ask(field: &Field<'_>, report: &mut Report<'_>) {
     }
 }
 
-fn read(text: &str, format: Format) {
-    if let Ok(document) = Document::parse(text, format) {
+fn read(text: &str, format: FileFormat) {
+    if let Ok(document) = SettingsDocument::parse(text, format) {
         let mut report = Report::new(document.text());
         ask(&document.root(), &mut report);
         for problem in report.finish().problems {
@@ -36,8 +36,8 @@ fn read(text: &str, format: Format) {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,200}") {
-        read(&text, Format::Json);
-        read(&text, Format::Toml);
+        read(&text, FileFormat::Json);
+        read(&text, FileFormat::Toml);
     }
 
     #[test]
@@ -45,8 +45,8 @@ proptest! {
         start in 0_usize..120, length in 0_usize..20, new in "[\\[\\]{}:,=\"0-9a-z/*#\\\\\\n]{0,6}"
     ) {
         for (whole, format) in [
-            ("{\"a\": [1, 2.5, -3], // ü\n \"b\": {\"c\": \"s3cret\", \"d\": null}, \"c\": true}", Format::Json),
-            ("a = [1, 2.5, -3] # ü\nc = true\n[b]\nc = \"s3cret\"\nd = 1979-05-27\n[[e]]\nf = {g = 1}\n", Format::Toml),
+            ("{\"a\": [1, 2.5, -3], // ü\n \"b\": {\"c\": \"s3cret\", \"d\": null}, \"c\": true}", FileFormat::Json),
+            ("a = [1, 2.5, -3] # ü\nc = true\n[b]\nc = \"s3cret\"\nd = 1979-05-27\n[[e]]\nf = {g = 1}\n", FileFormat::Toml),
         ] {
             let start = whole.floor_char_boundary(start.min(whole.len()));
             let end = whole.floor_char_boundary((start + length).min(whole.len())).max(start);

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_computer::control::wire::{LogEntry, Request};
+use a2c_computer::control::wire::{ControlRequest, LogEntry};
 use a2c_protocol::tool::CallToolResult;
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -39,7 +39,7 @@ pub(crate) struct CallArgs {
 pub(crate) async fn call(args: &CallArgs) -> Result<ExitCode> {
     let arguments = agent::object(&args.arguments)?;
     let mut client = args.which.connect().await?;
-    let request = Request::Call { tool: args.tool.clone(), arguments, timeout: args.timeout };
+    let request = ControlRequest::Call { tool: args.tool.clone(), arguments, timeout: args.timeout };
     let limit = Duration::from_secs(args.timeout) + SOON;
     // To hang up tells the tool to stop.
     let answer = tokio::select! {
@@ -82,7 +82,7 @@ pub(crate) struct LogsArgs {
 
 pub(crate) async fn logs(args: &LogsArgs) -> Result<ExitCode> {
     let mut client = args.which.connect().await?;
-    let request = Request::Logs { server: args.server.clone(), lines: args.lines, follow: args.follow };
+    let request = ControlRequest::Logs { server: args.server.clone(), lines: args.lines, follow: args.follow };
     let show = |line: Value| {
         if args.json {
             return output::line(&line.to_string());

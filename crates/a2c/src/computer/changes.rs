@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use a2c_computer::control::wire::{ChangeReport, Request};
+use a2c_computer::control::wire::{ChangeReport, ControlRequest};
 use anyhow::{Result, bail};
 use clap::Args;
 
@@ -21,7 +21,7 @@ pub(crate) struct ChangesArgs {
 }
 
 pub(crate) async fn changes(args: &ChangesArgs) -> Result<ExitCode> {
-    let changes: Vec<ChangeReport> = args.which.ask(&Request::Changes).await?;
+    let changes: Vec<ChangeReport> = args.which.ask(&ControlRequest::Changes).await?;
     if args.json {
         output::json(&changes)?;
         return Ok(ExitCode::SUCCESS);
@@ -57,7 +57,7 @@ pub(crate) struct ApproveArgs {
 
 pub(crate) async fn approve(args: &ApproveArgs) -> Result<ExitCode> {
     let (server, tool, hash) = (args.server.clone(), args.tool.clone(), args.hash.clone());
-    let approved: usize = args.which.ask(&Request::Approve { server, tool, hash }).await?;
+    let approved: usize = args.which.ask(&ControlRequest::Approve { server, tool, hash }).await?;
     if approved == 0 {
         bail!("nothing waits for approval there, or it is another change by now: a2c computer changes");
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use a2c_computer::config::ComputerConfig;
-use a2c_computer::control::wire::Request;
+use a2c_computer::control::wire::ControlRequest;
 use a2c_computer::diagnosis::{Diagnosis, DiagnosisOptions, Grade, of_file};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -38,7 +38,7 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) async fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
     let found = match &args.config {
-        None => args.which.ask(&Request::Checkup).await?,
+        None => args.which.ask(&ControlRequest::Checkup).await?,
         Some(file) => tokio::select! {
             found = examine(args, file) => found?,
             () = stop::requested()? => return Ok(ExitCode::from(stop::INTERRUPTED)),

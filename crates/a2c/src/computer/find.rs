@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use a2c_computer::control::wire::Request;
-use a2c_computer::control::{Client, Running, folder, running};
+use a2c_computer::control::wire::ControlRequest;
+use a2c_computer::control::{ControlClient, Running, folder, running};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use serde::de::DeserializeOwned;
@@ -43,15 +43,15 @@ impl WhichArgs {
     }
 
     /// A connection to the Computer that is meant.
-    pub(super) async fn connect(&self) -> Result<Client> {
+    pub(super) async fn connect(&self) -> Result<ControlClient> {
         match self.socket().await? {
-            Some(socket) => Ok(Client::connect(&socket).await?),
+            Some(socket) => Ok(ControlClient::connect(&socket).await?),
             None => bail!("{}", self.none().await),
         }
     }
 
     /// Asks the Computer that is meant for something that it has at hand.
-    pub(super) async fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T> {
+    pub(super) async fn ask<T: DeserializeOwned>(&self, request: &ControlRequest) -> Result<T> {
         let mut client = self.connect().await?;
         let answer = tokio::time::timeout(SOON, client.ask(request)).await;
         Ok(answer.context("the Computer does not answer: is it stopped, or very busy?")??)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use a2c_computer::config::import::{Imported, LiteralSecrets, OnConflict, import};
-use a2c_computer::config::{ComputerConfig, Format, document, edit};
+use a2c_computer::config::{ComputerConfig, FileFormat, document, edit};
 use a2c_files::replace_target;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
 /// Adds what was imported to a configuration file.
 fn merge(imported: &mut Imported, into: &Path, on_conflict: OnConflict) -> Result<()> {
     let name = into.display();
-    if Format::of(into) == Format::Toml {
+    if FileFormat::of(into) == FileFormat::Toml {
         bail!("{name}: only JSON files can be added to; leave --into out and copy what is printed");
     }
     let (text, existing) = match std::fs::read_to_string(into) {

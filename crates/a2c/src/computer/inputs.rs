@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use a2c_computer::config::ComputerConfig;
-use a2c_computer::control::wire::{Greeting, Request};
+use a2c_computer::control::wire::{ControlRequest, Greeting};
 use a2c_computer::inputs::{InputQuestion, InputSources, Inputs, OsKeyring, Prompter as _};
 use a2c_protocol::config::Input;
 use anyhow::{Context as _, Result, bail};
@@ -42,14 +42,14 @@ enum InputCommand {
 
 pub(crate) async fn input(args: &InputArgs) -> Result<ExitCode> {
     let InputCommand::Set { id, which } = &args.command;
-    let declared: Vec<Input> = which.ask(&Request::Inputs).await?;
+    let declared: Vec<Input> = which.ask(&ControlRequest::Inputs).await?;
     let Some(input) = declared.iter().find(|input| input.id() == id) else {
         let ids: Vec<_> = declared.iter().map(Input::id).collect();
         bail!("there is no input '{id}'; the configuration declares: {}", ids.join(", "));
     };
     let value = value_of(&question(input)).await?;
     let mut value = Value::String(std::mem::take(&mut *Zeroizing::new(value.to_string())));
-    let outcome = which.ask::<Vec<String>>(&Request::SetInput { id: id.clone(), value: value.take() }).await;
+    let outcome = which.ask::<Vec<String>>(&ControlRequest::SetInput { id: id.clone(), value: value.take() }).await;
     let running = outcome?;
     output::note(&format!("input '{id}' has its value until the Computer ends"));
     if !running.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) async fn secret(args: &SecretArgs) -> Result<ExitCode> {
             let file = match config {
                 Some(file) => file.clone(),
                 None => {
-                    let greeting: Greeting = which.ask(&Request::Hello).await.context("give --config FILE")?;
+                    let greeting: Greeting = which.ask(&ControlRequest::Hello).await.context("give --config FILE")?;
                     greeting.config.context("this Computer was not started with a file: give --config FILE")?.into()
                 }
             };

@@ -2,7 +2,7 @@
 
 use std::process::{Command, ExitCode, Stdio};
 
-use a2c_computer::control::wire::Request;
+use a2c_computer::control::wire::ControlRequest;
 use anyhow::Result;
 use clap::Args;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(crate) async fn login(args: &LoginArgs) -> Result<ExitCode> {
             open(page);
         }
     };
-    let request = Request::Login { server: args.server.clone() };
+    let request = ControlRequest::Login { server: args.server.clone() };
     tokio::select! {
         outcome = client.listen::<Value>(&request, show) => outcome.map(drop)?,
         () = stop::requested()? => return Ok(ExitCode::from(stop::INTERRUPTED)),
@@ -73,7 +73,7 @@ pub(crate) struct LogoutArgs {
 }
 
 pub(crate) async fn logout(args: &LogoutArgs) -> Result<ExitCode> {
-    args.which.ask::<Value>(&Request::Logout { server: args.server.clone() }).await?;
+    args.which.ask::<Value>(&ControlRequest::Logout { server: args.server.clone() }).await?;
     output::note(&format!("the sign-in to '{}' is forgotten", args.server));
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2c_computer::control::Client;
-use a2c_computer::control::wire::{Request, ServerReport, Status};
+use a2c_computer::control::ControlClient;
+use a2c_computer::control::wire::{ControlRequest, ServerReport, StatusReport};
 use a2c_computer::diagnosis::Readiness;
 use anyhow::Result;
 use clap::Args;
@@ -83,8 +83,8 @@ async fn look(args: &PreflightArgs) -> Vec<Finding> {
         vec![Finding { server, readiness: Readiness::Unknown, reason: Some(reason) }]
     };
     let asked = async {
-        let mut client: Client = args.which.connect().await?;
-        anyhow::Ok(client.ask::<Status>(&Request::Status).await?)
+        let mut client: ControlClient = args.which.connect().await?;
+        anyhow::Ok(client.ask::<StatusReport>(&ControlRequest::Status).await?)
     };
     let status = match tokio::time::timeout(LIMIT, asked).await {
         Ok(Ok(status)) => status,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2c_computer::config::ComputerConfig;
-use a2c_computer::control::wire::{Changed, Request, ServerNews, ServerReport, Status};
+use a2c_computer::control::wire::{Changed, ControlRequest, ServerNews, ServerReport, StatusReport};
 use a2c_protocol::config::McpServerConfig;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -39,14 +39,14 @@ pub(crate) async fn restart(args: &RestartArgs) -> Result<ExitCode> {
     let servers = match args.all {
         false => args.servers.clone(),
         true => {
-            let status: Status = args.which.ask(&Request::Status).await?;
+            let status: StatusReport = args.which.ask(&ControlRequest::Status).await?;
             status.servers.into_iter().filter(|s| s.state != "disabled").map(|s| s.name).collect()
         }
     };
     let mut client = args.which.connect().await?;
     // All of them first, so that they start at the same time.
     for server in &servers {
-        let request = Request::Restart { server: server.clone() };
+        let request = ControlRequest::Restart { server: server.clone() };
         let _: ServerReport = client.ask(&request).await?;
     }
     if args.no_wait {
@@ -54,7 +54,7 @@ pub(crate) async fn restart(args: &RestartArgs) -> Result<ExitCode> {
     }
     let mut all_ready = true;
     for server in &servers {
-        let report: ServerReport = client.ask(&Request::Settled { server: server.clone() }).await?;
+        let report: ServerReport = client.ask(&ControlRequest::Settled { server: server.clone() }).await?;
         all_ready &= report.state == "ready";
         let reason = report.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
         output::line(&output::printable(&format!("{server}  {}{reason}", report.state)));
@@ -98,19 +98,19 @@ struct OneArgs {
 }
 
 pub(crate) async fn enable(EnableArgs { one }: &EnableArgs) -> Result<ExitCode> {
-    one.change("is switched on", Request::Enable { server: one.server.clone(), save: one.save }).await
+    one.change("is switched on", ControlRequest::Enable { server: one.server.clone(), save: one.save }).await
 }
 
 pub(crate) async fn disable(DisableArgs { one }: &DisableArgs) -> Result<ExitCode> {
-    one.change("is switched off", Request::Disable { server: one.server.clone(), save: one.save }).await
+    one.change("is switched off", ControlRequest::Disable { server: one.server.clone(), save: one.save }).await
 }
 
 pub(crate) async fn remove(RemoveArgs { one }: &RemoveArgs) -> Result<ExitCode> {
-    one.change("is removed", Request::Remove { server: one.server.clone(), save: one.save }).await
+    one.change("is removed", ControlRequest::Remove { server: one.server.clone(), save: one.save }).await
 }
 
 impl OneArgs {
-    async fn change(&self, done: &str, request: Request) -> Result<ExitCode> {
+    async fn change(&self, done: &str, request: ControlRequest) -> Result<ExitCode> {
         let changed: Changed = self.which.ask(&request).await?;
         Ok(told(&format!("{} {done}", self.server), &changed))
     }
@@ -200,7 +200,7 @@ pub(crate) async fn add(args: &AddArgs) -> Result<ExitCode> {
     };
     let mut outcome = ExitCode::SUCCESS;
     for server in servers {
-        let request = Request::Add { server: Box::new(server.clone()), save: args.save };
+        let request = ControlRequest::Add { server: Box::new(server.clone()), save: args.save };
         let changed: Changed = args.which.ask(&request).await?;
         let code = told(&format!("{} is added", server.name), &changed);
         if changed.unsaved.is_some() {
@@ -271,7 +271,7 @@ pub(crate) struct ReloadArgs {
 }
 
 pub(crate) async fn reload(args: &ReloadArgs) -> Result<ExitCode> {
-    let news: Vec<ServerNews> = args.which.ask(&Request::Reload).await?;
+    let news: Vec<ServerNews> = args.which.ask(&ControlRequest::Reload).await?;
     if news.is_empty() {
         output::note("nothing has changed");
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use a2c_computer::control::wire::{CallReport, PolicyReport, Request, ServerReport, Status, ToolReport};
+use a2c_computer::control::wire::{CallReport, ControlRequest, PolicyReport, ServerReport, StatusReport, ToolReport};
 use anyhow::Result;
 use clap::Args;
 
@@ -26,7 +26,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) async fn status(args: &StatusArgs) -> Result<ExitCode> {
-    let status: Status = args.which.ask(&Request::Status).await?;
+    let status: StatusReport = args.which.ask(&ControlRequest::Status).await?;
     if args.json {
         output::json(&status)?;
         return Ok(ExitCode::SUCCESS);
@@ -98,7 +98,7 @@ pub(crate) struct ToolsArgs {
 }
 
 pub(crate) async fn tools(args: &ToolsArgs) -> Result<ExitCode> {
-    let mut tools: Vec<ToolReport> = args.which.ask(&Request::Tools).await?;
+    let mut tools: Vec<ToolReport> = args.which.ask(&ControlRequest::Tools).await?;
     tools.retain(|tool| args.wants(tool));
     if args.json {
         output::json(&tools)?;
@@ -138,7 +138,7 @@ pub(crate) struct HistoryArgs {
 }
 
 pub(crate) async fn history(args: &HistoryArgs) -> Result<ExitCode> {
-    let calls: Vec<CallReport> = args.which.ask(&Request::History).await?;
+    let calls: Vec<CallReport> = args.which.ask(&ControlRequest::History).await?;
     if args.json {
         output::json(&calls)?;
         return Ok(ExitCode::SUCCESS);

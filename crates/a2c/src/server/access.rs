@@ -13,7 +13,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::names;
-use super::problem::{Notes, Problem};
+use super::problem::{Notes, ServerProblem};
 use super::secret::{SecretSource, read_short};
 use super::settings::{AuthSettings, Settings};
 use super::value::AuthKind;
@@ -58,20 +58,20 @@ pub(crate) fn build(settings: &Settings, notes: &mut Notes) -> Option<Access> {
     };
     tell_unused(settings, kind, &mut notes.warnings);
     match kind {
-        AuthKind::None if !settings.listen.ip().is_loopback() => notes.keep(Err(Problem::Open(settings.listen))),
+        AuthKind::None if !settings.listen.ip().is_loopback() => notes.keep(Err(ServerProblem::Open(settings.listen))),
         AuthKind::None => Some(Access::by(OpenAccess)),
         AuthKind::Token => tokens(settings, notes).map(Access::by),
         AuthKind::Jwt => jwt(&settings.auth, notes).map(Access::by),
         AuthKind::Mtls if settings.tls.client_ca.is_none() => {
             let needs = "the CAs of the clients: --client-ca FILE (tls.client_ca)";
-            notes.keep(Err(Problem::Needs("--auth mtls".into(), needs)))
+            notes.keep(Err(ServerProblem::Needs("--auth mtls".into(), needs)))
         }
         AuthKind::Mtls => Some(Access::by(CertificateAuth)),
     }
 }
 
 /// As asked for, or as it follows from what else is set; `None` if nothing is.
-pub(crate) fn kind(settings: &Settings) -> Result<Option<AuthKind>, Problem> {
+pub(crate) fn kind(settings: &Settings) -> Result<Option<AuthKind>, ServerProblem> {
     let auth = &settings.auth;
     if auth.kind.is_some() {
         return Ok(auth.kind);
@@ -83,7 +83,7 @@ pub(crate) fn kind(settings: &Settings) -> Result<Option<AuthKind>, Problem> {
             let public = names::as_given(PUBLIC_KEY, settings.overview.origin(PUBLIC_KEY));
             let public = (!auth.jwt_public_keys.is_empty()).then_some(public);
             let keys: Vec<String> = secret.chain(public).collect();
-            Err(Problem::WhichAuth { tokens: tokens.collect::<Vec<_>>().join(", "), keys: keys.join(", ") })
+            Err(ServerProblem::WhichAuth { tokens: tokens.collect::<Vec<_>>().join(", "), keys: keys.join(", ") })
         }
         (true, false) => Ok(Some(AuthKind::Token)),
         (false, true) => Ok(Some(AuthKind::Jwt)),
@@ -109,9 +109,9 @@ fn tell_unused(settings: &Settings, kind: AuthKind, warnings: &mut Vec<String>) 
     }
 }
 
-fn made_up() -> Result<Access, Problem> {
+fn made_up() -> Result<Access, ServerProblem> {
     let mut bytes = [0; MADE_UP];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| Problem::NoRandomness)?;
+    SystemRandom::new().fill(&mut bytes).map_err(|_| ServerProblem::NoRandomness)?;
     let token = BASE64_URL_SAFE_NO_PAD.encode(bytes);
     let key = ApiKey::new(&token).expect("letters, digits, - and _ make a key");
     Ok(Access { auth: Arc::new(ApiKeyAuth::new(key.labelled("made-up token"))), made_up: Some(Secret::new(token)) })
@@ -124,14 +124,14 @@ fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKeyAuth> {
     for (label, source) in &settings.auth.tokens {
         if let Some(label) = label {
             if labels.contains(&label.as_str()) {
-                notes.problems.push(Problem::SameLabel(source.setting().to_owned(), label.clone()));
+                notes.problems.push(ServerProblem::SameLabel(source.setting().to_owned(), label.clone()));
             }
             labels.push(label);
         }
         let Some((secret, mut key)) = token(source, settings.listen, notes) else { continue };
         if let Some((other, _)) = seen.iter().find(|(_, other)| other.expose() == secret.expose()) {
             let (one, other) = (other.setting().to_owned(), source.setting().to_owned());
-            notes.problems.push(Problem::SameToken(one, other));
+            notes.problems.push(ServerProblem::SameToken(one, other));
         }
         seen.push((source, secret));
         if let Some(label) = label {
@@ -144,7 +144,7 @@ fn tokens(settings: &Settings, notes: &mut Notes) -> Option<ApiKeyAuth> {
     }
     if settings.auth.tokens.is_empty() {
         let needs = "a token: set A2C_TOKEN, or --token-file (auth.token_file)";
-        notes.problems.push(Problem::Needs("--auth token".into(), needs));
+        notes.problems.push(ServerProblem::Needs("--auth token".into(), needs));
     }
     keys
 }
@@ -156,21 +156,21 @@ pub(crate) fn token(source: &SecretSource, listen: SocketAddr, notes: &mut Notes
     let setting = source.setting().to_owned();
     let length = secret.expose().chars().count();
     if length < MIN_TOKEN {
-        let short = Problem::Short { setting: setting.clone(), length, minimum: MIN_TOKEN };
+        let short = ServerProblem::Short { setting: setting.clone(), length, minimum: MIN_TOKEN };
         if listen.ip().is_loopback() {
             notes.warnings.push(short.to_string());
         } else {
             notes.problems.push(short);
         }
     }
-    let key = ApiKey::new(secret.expose()).map_err(|source| Problem::Token { setting, source });
+    let key = ApiKey::new(secret.expose()).map_err(|source| ServerProblem::Token { setting, source });
     notes.keep(key).map(|key| (secret, key))
 }
 
 fn jwt(auth: &AuthSettings, notes: &mut Notes) -> Option<Jwt> {
     let mut keys = Vec::new();
     if let Some(source) = &auth.jwt_secret {
-        let unusable = |error| Problem::JwtKey { setting: source.setting().to_owned(), source: error };
+        let unusable = |error| ServerProblem::JwtKey { setting: source.setting().to_owned(), source: error };
         let secret = source.read(&mut notes.warnings);
         let key = secret.and_then(|secret| JwtKey::hs256(secret.expose().as_bytes()).map_err(unusable));
         keys.extend(notes.keep(key));
@@ -180,7 +180,7 @@ fn jwt(auth: &AuthSettings, notes: &mut Notes) -> Option<Jwt> {
     }
     if !has_jwt_key(auth) {
         let needs = "a key: --jwt-public-key FILE, --jwt-secret-file FILE, or A2C_JWT_SECRET";
-        notes.problems.push(Problem::Needs("--auth jwt".into(), needs));
+        notes.problems.push(ServerProblem::Needs("--auth jwt".into(), needs));
     }
     let mut keys = keys.into_iter();
     let first = keys.next()?;
@@ -195,16 +195,16 @@ fn jwt(auth: &AuthSettings, notes: &mut Notes) -> Option<Jwt> {
 }
 
 /// The key itself says which algorithm it is for.
-fn public_key(path: &Path) -> Result<JwtKey, Problem> {
+fn public_key(path: &Path) -> Result<JwtKey, ServerProblem> {
     let setting = PUBLIC_KEY.to_owned();
-    let unreadable = |source| Problem::Unreadable { setting: setting.clone(), path: path.to_owned(), source };
+    let unreadable = |source| ServerProblem::Unreadable { setting: setting.clone(), path: path.to_owned(), source };
     let pem = read_short(path).map_err(unreadable)?;
     let unusable = |source| match source {
-        UnusableJwtKey::OtherKey { .. } | UnusableJwtKey::NotPem { .. } => Problem::NoJwtKey(path.to_owned()),
+        UnusableJwtKey::OtherKey { .. } | UnusableJwtKey::NotPem { .. } => ServerProblem::NoJwtKey(path.to_owned()),
         UnusableJwtKey::Private { .. } => {
-            Problem::PrivateJwtKey { path: path.to_owned(), kind: kind_of_private_key(&pem) }
+            ServerProblem::PrivateJwtKey { path: path.to_owned(), kind: kind_of_private_key(&pem) }
         }
-        source => Problem::JwtKey { setting: format!("{setting}: {}", path.display()), source },
+        source => ServerProblem::JwtKey { setting: format!("{setting}: {}", path.display()), source },
     };
     match JwtKey::rs256(&pem) {
         Err(UnusableJwtKey::OtherKey { .. }) => JwtKey::eddsa(&pem).map_err(unusable),

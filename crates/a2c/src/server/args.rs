@@ -7,14 +7,14 @@ use clap::error::Error;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::environment::{self, Said, WrongVariable};
+use super::environment::{self, ParsedFlags, WrongVariable};
 use super::flags::Flags;
 use super::help;
 use crate::logging::LogFormat;
 
 /// What the command line and the environment say.
 #[derive(Clone, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenSettings {
     pub(crate) flags: Flags,
     pub(crate) log: Option<String>,
     pub(crate) log_format: Option<LogFormat>,
@@ -24,14 +24,14 @@ pub(crate) struct Given {
     pub(crate) wrong: Vec<WrongVariable>,
 }
 
-impl Given {
+impl GivenSettings {
     /// Where a flag's value comes from.
     pub(crate) fn origin(&self, id: &str) -> Origin {
         self.origins.get(id).copied().unwrap_or(Origin::Flag)
     }
 }
 
-impl Args for Given {
+impl Args for GivenSettings {
     fn augment_args(command: Command) -> Command {
         let command = Flags::augment_args(command).mut_args(environment::without_variable);
         command.after_help(help::SHORT).after_long_help(help::LONG)
@@ -42,9 +42,9 @@ impl Args for Given {
     }
 }
 
-impl FromArgMatches for Given {
+impl FromArgMatches for GivenSettings {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let Said { flags, mut origins, wrong } = environment::complete(matches)?;
+        let ParsedFlags { flags, mut origins, wrong } = environment::complete(matches)?;
         // Options of the whole program, which are there unless only this command is parsed.
         let log = matches.try_get_one("log").ok().flatten().cloned();
         let log_format = matches.try_get_one("log_format").ok().flatten().copied();

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use a2c_settings::{Overview, Row};
+use a2c_settings::{Overview, OverviewRow};
 
 use super::access;
 use super::plan::Plan;
-use super::problem::Problem;
+use super::problem::ServerProblem;
 use super::settings::Settings;
 use crate::output;
 
@@ -24,7 +24,7 @@ pub(crate) fn show(settings: &Settings, plan: &Plan) -> ExitCode {
 }
 
 /// Shows what is wrong where nothing can be said about the rest.
-pub(crate) fn show_problems(problems: &[Problem]) -> ExitCode {
+pub(crate) fn show_problems(problems: &[ServerProblem]) -> ExitCode {
     for problem in problems {
         output::note(&format!("error: {problem}"));
     }
@@ -32,12 +32,12 @@ pub(crate) fn show_problems(problems: &[Problem]) -> ExitCode {
 }
 
 fn rows(settings: &Settings) -> Vec<Vec<String>> {
-    let row = |row: &Row| vec![row.name.to_owned(), shown(settings, row), row.origin.to_string()];
+    let row = |row: &OverviewRow| vec![row.name.to_owned(), shown(settings, row), row.origin.to_string()];
     settings.overview.rows().iter().map(row).collect()
 }
 
 /// The value of a row; the kind of authentication may follow from other settings.
-fn shown(settings: &Settings, row: &Row) -> String {
+fn shown(settings: &Settings, row: &OverviewRow) -> String {
     if row.name != "auth.kind" || row.shown != Overview::NOT_SET {
         return row.shown.clone();
     }

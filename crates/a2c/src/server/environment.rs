@@ -28,7 +28,7 @@ pub(crate) struct WrongVariable {
 
 /// All that was said with flags or their variables.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct ParsedFlags {
     pub(crate) flags: Flags,
     /// By the names that clap has for the fields of `flags`.
     pub(crate) origins: HashMap<String, Origin>,
@@ -52,10 +52,10 @@ pub(crate) fn without_variable(argument: Arg) -> Arg {
 }
 
 /// Adds what the environment says to what the command line says.
-pub(crate) fn complete(matches: &ArgMatches) -> Result<Said, Error> {
+pub(crate) fn complete(matches: &ArgMatches) -> Result<ParsedFlags, Error> {
     let named = Flags::augment_args(Command::new("a2c server").no_binary_name(true));
     let bare = named.clone().mut_args(without_variable);
-    let mut said = Said::default();
+    let mut said = ParsedFlags::default();
     let mut line = Vec::new();
     for argument in named.get_arguments() {
         let (id, Some(long)) = (argument.get_id().as_str(), argument.get_long()) else { continue };

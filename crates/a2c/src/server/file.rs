@@ -12,7 +12,7 @@ use a2c_settings::{Field, Node, Object, Report};
 
 use super::names;
 use super::value::{
-    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone,
+    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
     listen_address,
 };
 use crate::logging::{self, LogFormat};
@@ -22,9 +22,9 @@ use crate::logging::{self, LogFormat};
 pub(crate) struct FileSettings {
     pub(crate) listen: Option<SocketAddr>,
     pub(crate) allow_hosts: Option<Vec<String>>,
-    pub(crate) ping_interval: Option<Seconds>,
-    pub(crate) ping_timeout: Option<Seconds>,
-    pub(crate) call_timeout: Option<Seconds>,
+    pub(crate) ping_interval: Option<PositiveSeconds>,
+    pub(crate) ping_timeout: Option<PositiveSeconds>,
+    pub(crate) call_timeout: Option<PositiveSeconds>,
     pub(crate) drain: Option<SecondsOrNone>,
     pub(crate) auth: Auth,
     pub(crate) tls: Tls,
@@ -40,7 +40,7 @@ pub(crate) struct Auth {
     pub(crate) kind: Option<AuthKind>,
     pub(crate) token: Option<Secret>,
     pub(crate) token_file: Option<PathBuf>,
-    pub(crate) tokens: Vec<Token>,
+    pub(crate) tokens: Vec<TokenEntry>,
     pub(crate) jwt_secret_file: Option<PathBuf>,
     pub(crate) jwt_public_key: Option<Vec<PathBuf>>,
     pub(crate) jwt_issuer: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Auth {
 
 /// One of several tokens.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Token {
+pub(crate) struct TokenEntry {
     pub(crate) label: Option<String>,
     pub(crate) token: Option<Secret>,
     pub(crate) token_file: Option<PathBuf>,
@@ -290,12 +290,12 @@ fn secret(table: &Object<'_>, report: &mut Report<'_>) -> Option<Secret> {
     table.get("token")?.string(report).map(Secret::new)
 }
 
-fn tokens(field: &Field<'_>, report: &mut Report<'_>) -> Vec<Token> {
+fn tokens(field: &Field<'_>, report: &mut Report<'_>) -> Vec<TokenEntry> {
     let mut tokens = Vec::new();
     for element in field.list(report).unwrap_or_default() {
         let Some(table) = element.object(report) else { continue };
         table.only(&[&["label", "token", "token_file"]], report);
-        tokens.push(Token {
+        tokens.push(TokenEntry {
             label: table.get("label").and_then(|field| field.string(report)),
             token: secret(&table, report),
             token_file: path(&table, "token_file", report),

@@ -9,7 +9,8 @@ use clap::builder::BoolishValueParser;
 
 use super::help;
 use super::value::{
-    AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone, listen_address,
+    AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
+    listen_address,
 };
 
 // Every setting is optional: what is not given here may be in the file. Defaults are stated in the text for that reason.
@@ -42,15 +43,15 @@ pub(crate) struct Flags {
 
     /// How often clients are pinged, in seconds [default: 5].
     #[arg(long, env = "A2C_HUB_PING_INTERVAL", value_name = "SECONDS", help_heading = help::NETWORK)]
-    pub(crate) ping_interval: Option<Seconds>,
+    pub(crate) ping_interval: Option<PositiveSeconds>,
 
     /// How long a client may take to answer a ping, in seconds [default: 5].
     #[arg(long, env = "A2C_HUB_PING_TIMEOUT", value_name = "SECONDS", help_heading = help::NETWORK)]
-    pub(crate) ping_timeout: Option<Seconds>,
+    pub(crate) ping_timeout: Option<PositiveSeconds>,
 
     /// How long a request that names no limit of its own may take, in seconds [default: 30].
     #[arg(long, env = "A2C_HUB_CALL_TIMEOUT", value_name = "SECONDS", help_heading = help::NETWORK)]
-    pub(crate) call_timeout: Option<Seconds>,
+    pub(crate) call_timeout: Option<PositiveSeconds>,
 
     /// How long a stopping hub waits for calls in flight, in seconds [default: 10].
     ///

@@ -9,14 +9,14 @@ use a2c_agent::Secret;
 use a2c_hub::{HubLimits, Rate};
 use a2c_settings::{Layers, Origin, Overview, Setting};
 
-use super::args::Given;
+use super::args::GivenSettings;
 use super::file::{self, FileSettings};
 use super::names;
-use super::problem::Problem;
+use super::problem::ServerProblem;
 use super::secret::{HeaderText, SecretSource, SecretVariables};
 use super::settings::{AuthSettings, Settings, TlsSettings, TraceSettings};
 use super::value::{
-    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, Ratio, Seconds, SecondsOrNone,
+    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
 };
 use crate::logging::LogFormat;
 
@@ -25,18 +25,18 @@ const TLS_RELOAD: u64 = 60;
 
 impl Settings {
     /// Flag beats environment beats file beats default.
-    pub(crate) fn merge(given: &Given, variables: &SecretVariables, file: FileSettings) -> Self {
-        let wrong = given.wrong.iter().map(|wrong| Problem::Variable(wrong.variable.clone(), wrong.why.clone()));
+    pub(crate) fn merge(given: &GivenSettings, variables: &SecretVariables, file: FileSettings) -> Self {
+        let wrong = given.wrong.iter().map(|wrong| ServerProblem::Variable(wrong.variable.clone(), wrong.why.clone()));
         Merge { given, variables, overview: Overview::default(), problems: wrong.collect(), unusable: Vec::new() }
             .all(file)
     }
 }
 
 struct Merge<'a> {
-    given: &'a Given,
+    given: &'a GivenSettings,
     variables: &'a SecretVariables,
     overview: Overview,
-    problems: Vec<Problem>,
+    problems: Vec<ServerProblem>,
     /// Settings whose value cannot be used, and where that value comes from.
     unusable: Vec<(String, Origin)>,
 }
@@ -50,16 +50,24 @@ impl Merge<'_> {
         let hosts = self.layers("allow_hosts", flags.allow_host.clone(), file.allow_hosts);
         let allow_hosts = self.overview.pick_if_set("allow_hosts", hosts, show).unwrap_or_default();
         let second = |time: Duration| seconds::<1, 3600>(time.as_secs());
-        let interval = self.pick::<Seconds>(
+        let interval = self.pick::<PositiveSeconds>(
             "ping_interval",
             flags.ping_interval,
             file.ping_interval,
             second(defaults.ping_interval),
         );
-        let timeout =
-            self.pick::<Seconds>("ping_timeout", flags.ping_timeout, file.ping_timeout, second(defaults.ping_timeout));
-        let call =
-            self.pick::<Seconds>("call_timeout", flags.call_timeout, file.call_timeout, second(defaults.call_timeout));
+        let timeout = self.pick::<PositiveSeconds>(
+            "ping_timeout",
+            flags.ping_timeout,
+            file.ping_timeout,
+            second(defaults.ping_timeout),
+        );
+        let call = self.pick::<PositiveSeconds>(
+            "call_timeout",
+            flags.call_timeout,
+            file.call_timeout,
+            second(defaults.call_timeout),
+        );
         let drain = self.pick::<SecondsOrNone>("drain", flags.drain, file.drain, seconds(defaults.drain.as_secs()));
         let auth = self.auth(file.auth);
         let tls = self.tls(file.tls);
@@ -142,7 +150,7 @@ impl Merge<'_> {
         &mut self,
         token: Option<Secret>,
         token_file: Option<PathBuf>,
-        more: Vec<file::Token>,
+        more: Vec<file::TokenEntry>,
     ) -> Vec<(Option<String>, SecretSource)> {
         let first = self.secret("auth.token", in_file(token), in_file(token_file)).map(|token| (None, token.value));
         let mut tokens: Vec<_> = first.into_iter().collect();
@@ -154,7 +162,7 @@ impl Merge<'_> {
             let is_empty = entry.token.is_none() && entry.token_file.is_none();
             match self.secret(&format!("{place}: token"), in_file(entry.token), in_file(entry.token_file)) {
                 Some(token) => tokens.push((entry.label, token.value)),
-                None if is_empty => self.problems.push(Problem::Needs(place, "token or token_file")),
+                None if is_empty => self.problems.push(ServerProblem::Needs(place, "token or token_file")),
                 None => {}
             }
         }
@@ -225,7 +233,7 @@ impl Merge<'_> {
         let environment = match variables.otlp_headers.as_ref().map(HeaderText::headers) {
             Some(Some(headers)) => Some(headers),
             Some(None) => {
-                self.problems.push(Problem::Header("A2C_OTLP_HEADERS"));
+                self.problems.push(ServerProblem::Header("A2C_OTLP_HEADERS"));
                 self.unusable.push(("traces.headers".to_owned(), Origin::Environment));
                 None
             }
@@ -271,7 +279,7 @@ impl Merge<'_> {
     fn secret(&mut self, name: &str, literal: Layers<Secret>, path: Layers<PathBuf>) -> Option<Setting<SecretSource>> {
         let file_name = format!("{name}_file");
         let given = |Setting { value: secret, origin }| Setting {
-            value: SecretSource::Given { setting: names::as_given(name, origin), secret },
+            value: SecretSource::GivenSettings { setting: names::as_given(name, origin), secret },
             origin,
         };
         let in_its_file = |Setting { value: path, origin }| Setting {
@@ -281,7 +289,7 @@ impl Merge<'_> {
         match (literal.strongest(), path.strongest()) {
             (Some(literal), Some(path)) if literal.origin == path.origin => {
                 let names = (names::as_given(name, literal.origin), names::as_given(&file_name, path.origin));
-                self.problems.push(Problem::Both(names.0, names.1));
+                self.problems.push(ServerProblem::Both(names.0, names.1));
                 self.unusable.push((name.to_owned(), literal.origin));
                 None
             }
@@ -337,12 +345,12 @@ mod tests {
     use crate::server::reading::parse;
 
     /// What the command line says, and which of it is from the environment.
-    fn given(flags: Flags, from_environment: &[&str]) -> Given {
+    fn given(flags: Flags, from_environment: &[&str]) -> GivenSettings {
         let origins = from_environment.iter().map(|id| ((*id).to_owned(), Origin::Environment)).collect();
-        Given { flags, origins, ..Given::default() }
+        GivenSettings { flags, origins, ..GivenSettings::default() }
     }
 
-    fn merged(given: &Given, file: &str) -> Settings {
+    fn merged(given: &GivenSettings, file: &str) -> Settings {
         Settings::merge(given, &SecretVariables::default(), parse(file).settings)
     }
 
@@ -375,7 +383,7 @@ mod tests {
         let names = ["listen", "allow_host", "drain", "auth", "tls_cert", "max_calls", "joins_per_minute"];
         let more = ["audit_values", "otlp_endpoint", "trace_ratio"];
         let by_environment = given(flags, &[&names[..], &more[..]].concat());
-        let nothing = Given::default();
+        let nothing = GivenSettings::default();
         for (name, of_given, of_file, of_default) in [
             ("listen", "127.0.0.1:1", "127.0.0.1:3", "127.0.0.1:7420"),
             ("allow_hosts", "a", "c", Overview::NOT_SET),
@@ -410,8 +418,8 @@ mod tests {
             (given(flags(token("a"), None), &["token"]), FILE, "***", Origin::Environment),
             (given(flags(token("a"), Some("/b")), &["token"]), FILE, "*** in /b", Origin::Flag),
             (given(flags(token("a"), Some("/b")), &["token_file"]), FILE, "***", Origin::Flag),
-            (Given::default(), FILE, "***, x=*** in /d", Origin::File),
-            (Given::default(), "", Overview::NOT_SET, Origin::Default),
+            (GivenSettings::default(), FILE, "***, x=*** in /d", Origin::File),
+            (GivenSettings::default(), "", Overview::NOT_SET, Origin::Default),
         ] {
             let settings = merged(&given, file);
             assert_eq!(entry(&settings, "auth.tokens"), (shown.to_owned(), origin));
@@ -419,10 +427,14 @@ mod tests {
         }
         for (given, file, words) in [
             (given(flags(token("a"), Some("/b")), &[]), "", "--token and --token-file are both set"),
-            (Given::default(), "[auth]\ntoken = \"a\"\ntoken_file = \"b\"", "auth.token and auth.token_file"),
-            (Given::default(), "[[auth.tokens]]\nlabel = \"a\"", "auth.tokens[0] 'a' needs token or token_file"),
+            (GivenSettings::default(), "[auth]\ntoken = \"a\"\ntoken_file = \"b\"", "auth.token and auth.token_file"),
             (
-                Given::default(),
+                GivenSettings::default(),
+                "[[auth.tokens]]\nlabel = \"a\"",
+                "auth.tokens[0] 'a' needs token or token_file",
+            ),
+            (
+                GivenSettings::default(),
                 "[[auth.tokens]]\ntoken = \"a\"\ntoken_file = \"b\"",
                 "auth.tokens[0]: token and auth.tokens[0]: token_file",
             ),
@@ -434,7 +446,7 @@ mod tests {
 
     #[test]
     fn limits_are_off_only_where_no_other_machine_can_reach_the_hub() {
-        let limits = |file: &str| merged(&Given::default(), file).limits;
+        let limits = |file: &str| merged(&GivenSettings::default(), file).limits;
         assert_eq!(limits(""), HubLimits::public());
         assert_eq!(limits("[auth]\nkind = \"none\""), HubLimits::local());
         assert_eq!(limits("listen = \"0.0.0.0:1\"\n[auth]\nkind = \"none\""), HubLimits::public());

@@ -34,9 +34,9 @@ use clap::Args;
 use crate::logging::LogDefaults;
 use crate::output;
 use crate::stop::{HubSignal, HubSignals};
-use args::Given;
+use args::GivenSettings;
 use plan::Plan;
-use problem::{Problem, Problems};
+use problem::{ServerProblem, ServerProblems};
 use reading::Reading;
 use secret::SecretVariables;
 use settings::Settings;
@@ -48,7 +48,7 @@ use settings::Settings;
 #[derive(Args)]
 pub(crate) struct ServerArgs {
     #[command(flatten)]
-    given: Given,
+    given: GivenSettings,
 
     /// Read once, when it is asked for: the log needs it before anything else.
     #[arg(skip)]
@@ -68,10 +68,10 @@ impl ServerArgs {
     }
 
     /// The settings and what comes of them; only problems where nothing can be said about that.
-    fn settings(mut self) -> Result<(Settings, Plan), Vec<Problem>> {
+    fn settings(mut self) -> Result<(Settings, Plan), Vec<ServerProblem>> {
         self.file();
         let Reading { settings: file, errors, wrong, is_lost } = self.file.take().expect("it was read above");
-        let mut problems: Vec<Problem> = errors.into_iter().map(Problem::from).collect();
+        let mut problems: Vec<ServerProblem> = errors.into_iter().map(ServerProblem::from).collect();
         let path = self.given.flags.config.as_deref();
         let open_secrets = path.filter(|path| file.holds_secrets() && secret::is_open_to_others(path));
         let mut settings = Settings::merge(&self.given, &SecretVariables::read(), file);
@@ -96,14 +96,14 @@ pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
     let (settings, plan) = match args.settings() {
         Ok(found) => found,
         Err(problems) if is_check => return Ok(check::show_problems(&problems)),
-        Err(problems) => return Err(Problems(problems).into()),
+        Err(problems) => return Err(ServerProblems(problems).into()),
     };
     if is_check {
         return Ok(check::show(&settings, &plan));
     }
     plan.notes.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     if !plan.notes.problems.is_empty() {
-        return Err(Problems(plan.notes.problems).into());
+        return Err(ServerProblems(plan.notes.problems).into());
     }
     let mut signals = HubSignals::listen()?;
     descriptors::raise();

@@ -11,7 +11,7 @@ use a2c_settings::Origin;
 use super::access;
 use super::merge::shown_url;
 use super::names;
-use super::problem::{Notes, Problem};
+use super::problem::{Notes, ServerProblem};
 use super::settings::{Settings, TlsSettings};
 use super::value::is_host;
 
@@ -60,7 +60,7 @@ impl Plan {
 fn hosts(settings: &Settings, notes: &mut Notes) {
     let setting = names::as_given("allow_hosts", settings.overview.origin("allow_hosts"));
     for host in settings.allow_hosts.iter().filter(|host| !is_host(host)) {
-        notes.problems.push(Problem::Host { setting: setting.clone(), host: host.clone() });
+        notes.problems.push(ServerProblem::Host { setting: setting.clone(), host: host.clone() });
     }
 }
 
@@ -69,7 +69,7 @@ fn tls(settings: &TlsSettings, notes: &mut Notes, logged: &mut Vec<String>) -> O
     if let (Some(certificate), Some(key)) = (cert, key) {
         let config = TlsConfig { certificate, key, client_ca, reload: settings.reload };
         let TlsCheck { errors, warnings } = config.check();
-        notes.problems.extend(errors.into_iter().map(Problem::from));
+        notes.problems.extend(errors.into_iter().map(ServerProblem::from));
         logged.extend(warnings);
         return Some(config);
     }
@@ -80,12 +80,12 @@ fn tls(settings: &TlsSettings, notes: &mut Notes, logged: &mut Vec<String>) -> O
             client_ca.map(|_| ("--client-ca (tls.client_ca)", "TLS: --tls-cert and --tls-key (tls.cert, tls.key)"))
         }
     };
-    notes.problems.extend(needs.map(|(one, other)| Problem::Needs(one.into(), other)));
+    notes.problems.extend(needs.map(|(one, other)| ServerProblem::Needs(one.into(), other)));
     // Half of it is missing; the other half can still be wrong.
     let cert = settings.cert.as_deref().and_then(|path| a2c_pem::chain(path).err());
     let key = settings.key.as_deref().and_then(|path| a2c_pem::private_key(path).err());
     let client_ca = settings.client_ca.as_deref().and_then(|path| a2c_pem::authorities(path).err());
-    notes.problems.extend([cert, key, client_ca].into_iter().flatten().map(Problem::from));
+    notes.problems.extend([cert, key, client_ca].into_iter().flatten().map(ServerProblem::from));
     None
 }
 
@@ -103,8 +103,8 @@ fn audit(settings: &Settings, notes: &mut Notes) -> Option<AuditConfig> {
         return None;
     };
     let config = AuditConfig { values: settings.audit_values, ..AuditConfig::at(path) };
-    let usable = writable(path).map_err(|source| Problem::Audit { path: path.clone(), source });
-    notes.keep(usable.and_then(|()| config.check().map_err(Problem::from)));
+    let usable = writable(path).map_err(|source| ServerProblem::Audit { path: path.clone(), source });
+    notes.keep(usable.and_then(|()| config.check().map_err(ServerProblem::from)));
     Some(config)
 }
 
@@ -148,7 +148,7 @@ fn traces(settings: &Settings, notes: &mut Notes) -> Option<OtlpConfig> {
             TraceStartError::Header { .. } => "traces.headers (A2C_OTLP_HEADERS)".to_owned(),
             _ => format!("traces.endpoint (--otlp-endpoint) {}", shown_url(endpoint.expose())),
         };
-        notes.problems.push(Problem::Traces { setting, source });
+        notes.problems.push(ServerProblem::Traces { setting, source });
     }
     Some(config)
 }

@@ -14,7 +14,7 @@ use super::reading::FileError;
 
 /// Settings that a hub cannot start with. Names are those of the file; where a flag is the usual way, it is named too.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Problem {
+pub(crate) enum ServerProblem {
     /// Every client of the network could connect.
     #[error(
         "refusing to listen on {0} without authentication: set A2C_TOKEN (or token_file, or another --auth), or listen \
@@ -154,7 +154,7 @@ pub(crate) enum Problem {
     Header(&'static str),
 }
 
-impl From<TlsConfigError> for Problem {
+impl From<TlsConfigError> for ServerProblem {
     fn from(error: TlsConfigError) -> Self {
         match error {
             TlsConfigError::File(error) => Self::Pem(error),
@@ -167,23 +167,23 @@ impl From<TlsConfigError> for Problem {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     /// What keeps a hub from starting.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<ServerProblem>,
     /// What is odd.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Notes {
     /// The value, or nothing where there is a problem instead, which is kept.
-    pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+    pub(crate) fn keep<T>(&mut self, result: Result<T, ServerProblem>) -> Option<T> {
         result.map_err(|problem| self.problems.push(problem)).ok()
     }
 }
 
 /// Everything that keeps a hub from starting, told at once.
 #[derive(Debug)]
-pub(crate) struct Problems(pub(crate) Vec<Problem>);
+pub(crate) struct ServerProblems(pub(crate) Vec<ServerProblem>);
 
-impl fmt::Display for Problems {
+impl fmt::Display for ServerProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [only] = &*self.0 {
             return only.fmt(f);
@@ -193,4 +193,4 @@ impl fmt::Display for Problems {
     }
 }
 
-impl std::error::Error for Problems {}
+impl std::error::Error for ServerProblems {}

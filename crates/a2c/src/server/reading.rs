@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use a2c_settings::{Document, Format, Problem, Report};
+use a2c_settings::{FileFormat, Problem, Report, SettingsDocument};
 
 use super::file::FileSettings;
 
@@ -70,7 +70,7 @@ pub(crate) struct Parsed {
 
 /// Reads the text of a file.
 pub(crate) fn parse(text: &str) -> Parsed {
-    let document = match Document::parse(text, Format::Toml) {
+    let document = match SettingsDocument::parse(text, FileFormat::Toml) {
         Ok(document) => document,
         Err(problems) => return Parsed { settings: FileSettings::default(), problems, is_toml: false },
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use a2c_agent::Secret;
 
-use super::problem::Problem;
+use super::problem::ServerProblem;
 
 /// The longest secret that is read, so that a path to something else is no trouble.
 const MAX_SECRET: u64 = 64 << 10;
@@ -60,7 +60,7 @@ impl HeaderText {
 #[derive(Debug, Clone)]
 pub(crate) enum SecretSource {
     /// Here.
-    Given {
+    GivenSettings {
         /// What the setting is called.
         setting: String,
         /// The secret.
@@ -79,24 +79,25 @@ impl SecretSource {
     /// What the setting is called.
     pub(crate) fn setting(&self) -> &str {
         match self {
-            Self::Given { setting, .. } | Self::File { setting, .. } => setting,
+            Self::GivenSettings { setting, .. } | Self::File { setting, .. } => setting,
         }
     }
 
     /// A path may be shown; a secret may not.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Self::Given { .. } => "***".to_owned(),
+            Self::GivenSettings { .. } => "***".to_owned(),
             Self::File { path, .. } => format!("*** in {}", path.display()),
         }
     }
 
     /// Reads it. White space around a secret in a file, the end of its line above all, is not part of it.
-    pub(crate) fn read(&self, warnings: &mut Vec<String>) -> Result<Secret, Problem> {
+    pub(crate) fn read(&self, warnings: &mut Vec<String>) -> Result<Secret, ServerProblem> {
         let secret = match self {
-            Self::Given { secret, .. } => secret.clone(),
+            Self::GivenSettings { secret, .. } => secret.clone(),
             Self::File { setting, path } => {
-                let failed = |source| Problem::Unreadable { setting: setting.clone(), path: path.clone(), source };
+                let failed =
+                    |source| ServerProblem::Unreadable { setting: setting.clone(), path: path.clone(), source };
                 let text = read_short(path).map_err(failed)?;
                 if is_open_to_others(path) {
                     let path = path.display();
@@ -105,7 +106,7 @@ impl SecretSource {
                 Secret::new(text.trim())
             }
         };
-        if secret.expose().is_empty() { Err(Problem::Empty(self.setting().to_owned())) } else { Ok(secret) }
+        if secret.expose().is_empty() { Err(ServerProblem::Empty(self.setting().to_owned())) } else { Ok(secret) }
     }
 }
 

@@ -8,7 +8,7 @@ use a2c_agent::Secret;
 use a2c_hub::HubLimits;
 use a2c_settings::Overview;
 
-use super::problem::Problem;
+use super::problem::ServerProblem;
 use super::secret::SecretSource;
 use super::value::{AuthKind, Ratio};
 
@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     /// Every setting as `--check` shows it.
     pub(crate) overview: Overview,
     /// Settings that contradict each other.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<ServerProblem>,
 }
 
 /// How clients prove who they are.

@@ -14,7 +14,7 @@ use clap::ValueEnum;
 pub(crate) struct Bounded<const MIN: u64, const MAX: u64>(u64);
 
 /// Seconds of something that has to end at some time.
-pub(crate) type Seconds = Bounded<1, 3600>;
+pub(crate) type PositiveSeconds = Bounded<1, 3600>;
 /// Seconds of something that can be left out: 0.
 pub(crate) type SecondsOrNone = Bounded<0, 86_400>;
 /// The size of a message.
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn numbers_have_bounds_and_caps_can_be_off() {
         for (text, ok) in [("1", true), ("3600", true), ("0", false), ("3601", false), ("-1", false), ("x", false)] {
-            assert_eq!(text.parse::<Seconds>().is_ok(), ok, "{text}");
+            assert_eq!(text.parse::<PositiveSeconds>().is_ok(), ok, "{text}");
         }
         let told = "9".parse::<MessageBytes>().unwrap_err().to_string();
         assert_eq!(told, "write a whole number from 1024 to 1073741824");

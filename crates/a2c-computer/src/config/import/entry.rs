@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::host::Host;
+use super::mcp_host::McpHost;
 use super::{placeholders, take};
 use crate::config::keys::ALLOW_LISTS;
 
@@ -16,7 +16,7 @@ pub(super) struct Converted {
 const IGNORED: [&str; 5] = ["name", "source", "gallery", "version", "$schema"];
 
 /// Converts an entry.
-pub(super) fn convert(host: Host, entry: &Map<String, Value>) -> Converted {
+pub(super) fn convert(host: McpHost, entry: &Map<String, Value>) -> Converted {
     let mut notes = Vec::new();
     if entry.contains_key("server_parameters") {
         return Converted { server: Value::Object(entry.clone()), notes };
@@ -88,7 +88,7 @@ fn rules(left: &mut Map<String, Value>, notes: &mut Vec<String>) -> Map<String, 
     server
 }
 
-fn stdio(host: Host, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> Value {
+fn stdio(host: McpHost, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> Value {
     take(left, &["type", "transport", "transportType"]);
     let mut args = Vec::new();
     let mut env = Map::new();
@@ -130,10 +130,10 @@ fn stdio(host: Host, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> 
     parameters.into()
 }
 
-fn http(host: Host, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> (String, Value) {
+fn http(host: McpHost, left: &mut Map<String, Value>, notes: &mut Vec<String>) -> (String, Value) {
     let said = take(left, &["type", "transport", "transportType"]);
     // In the files of Gemini CLI a plain `url` is the older transport.
-    let older = host == Host::GeminiCli && left.contains_key("url");
+    let older = host == McpHost::GeminiCli && left.contains_key("url");
     let url = take(left, &["httpUrl", "url", "serverUrl", "server_url"]);
     let url = url.as_ref().and_then(Value::as_str).unwrap_or_default();
     let kind = match said.as_ref().and_then(Value::as_str) {

@@ -1,11 +1,11 @@
 //! Converts the files of other MCP hosts. Pure: a document goes in, a configuration and notes come out.
 //!
-//! How it goes: [`host`](Host) finds out whose file it is and where its servers are; `entry` turns each into our shape,
-//! which the ordinary reader then checks; `placeholders` translates references to the environment; `secrets` moves
-//! literal secrets out of the file, into inputs; `merge` adds the outcome to an existing configuration.
+//! How it goes: [`mcp_host`](McpHost) finds out whose file it is and where its servers are; `entry` turns each into our
+//! shape, which the ordinary reader then checks; `placeholders` translates references to the environment; `secrets`
+//! moves literal secrets out of the file, into inputs; `merge` adds the outcome to an existing configuration.
 
 mod entry;
-mod host;
+mod mcp_host;
 mod merge;
 mod placeholders;
 mod secrets;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::ComputerConfig;
 use super::difference::inputs_of;
 use crate::config::input_variable;
-pub use host::Host;
+pub use mcp_host::McpHost;
 pub use merge::OnConflict;
 pub use secrets::MovedSecret;
 pub(crate) use secrets::{exposed_secrets, is_secret as is_credential, literal_secrets};
@@ -56,7 +56,7 @@ pub enum LiteralSecrets {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// The host that the file was recognised as belonging to.
-    pub host: Host,
+    pub host: McpHost,
     /// Its servers and inputs.
     pub config: ComputerConfig,
     /// What could not be converted exactly.
@@ -87,7 +87,7 @@ pub enum ImportError {
 
 /// Converts a document of another host.
 pub fn import(document: &Value, literals: LiteralSecrets) -> Result<Imported, ImportError> {
-    let found = host::find(document).ok_or(ImportError::NoServers)?;
+    let found = mcp_host::find(document).ok_or(ImportError::NoServers)?;
     let mut imported =
         Imported { host: found.host, config: ComputerConfig::default(), notes: Vec::new(), secrets: Vec::new() };
     for input in &found.inputs {

@@ -1,25 +1,25 @@
 //! Translates the references of other hosts to the environment.
 
-use super::host::Host;
+use super::mcp_host::McpHost;
 
 /// References of ours, which mean the same in other hosts.
 const OURS: [&str; 5] = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"];
 
 /// The text with references in our syntax; a reference that has no counterpart is noted.
-pub(super) fn translate(host: Host, text: &str, notes: &mut Vec<String>) -> String {
-    if let (Host::GeminiCli, Some(variable)) = (host, text.strip_prefix('$'))
+pub(super) fn translate(host: McpHost, text: &str, notes: &mut Vec<String>) -> String {
+    if let (McpHost::GeminiCli, Some(variable)) = (host, text.strip_prefix('$'))
         && is_variable(variable)
     {
         return format!("${{env:{variable}}}");
     }
-    let (open, skip) = if host == Host::OpenCode { ("{env:", 5) } else { ("${", 2) };
+    let (open, skip) = if host == McpHost::OpenCode { ("{env:", 5) } else { ("${", 2) };
     let mut translated = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(open) {
         let Some(length) = rest[start..].find('}') else { break };
         translated.push_str(&rest[..start]);
         let inner = &rest[start + skip..start + length];
-        translated.push_str(&if host == Host::OpenCode {
+        translated.push_str(&if host == McpHost::OpenCode {
             format!("${{env:{inner}}}")
         } else {
             reference(inner, notes)
@@ -58,13 +58,13 @@ mod tests {
     #[test]
     fn references_are_translated() {
         for (host, text, expected, noted) in [
-            (Host::Common, "a ${HOME}/b ${env:X} ${input:k}", "a ${env:HOME}/b ${env:X} ${input:k}", 0),
-            (Host::Common, "${workspaceFolder}${/}x", "${workspaceFolder}${/}x", 0),
-            (Host::ClaudeCode, "${KEY:-none}", "${env:KEY}", 1),
-            (Host::VsCode, "${config:a.b}", "${config:a.b}", 1),
-            (Host::GeminiCli, "$KEY", "${env:KEY}", 0),
-            (Host::Common, "$KEY ${open", "$KEY ${open", 0),
-            (Host::OpenCode, "Bearer {env:KEY} {x}", "Bearer ${env:KEY} {x}", 0),
+            (McpHost::Common, "a ${HOME}/b ${env:X} ${input:k}", "a ${env:HOME}/b ${env:X} ${input:k}", 0),
+            (McpHost::Common, "${workspaceFolder}${/}x", "${workspaceFolder}${/}x", 0),
+            (McpHost::ClaudeCode, "${KEY:-none}", "${env:KEY}", 1),
+            (McpHost::VsCode, "${config:a.b}", "${config:a.b}", 1),
+            (McpHost::GeminiCli, "$KEY", "${env:KEY}", 0),
+            (McpHost::Common, "$KEY ${open", "$KEY ${open", 0),
+            (McpHost::OpenCode, "Bearer {env:KEY} {x}", "Bearer ${env:KEY} {x}", 0),
         ] {
             let mut notes = Vec::new();
             assert_eq!((translate(host, text, &mut notes).as_str(), notes.len()), (expected, noted), "{text}");

@@ -8,7 +8,7 @@ use crate::config::{Edit, edit};
 
 /// Imports with secrets kept: whose file, which servers in our shape, and parts of the notes.
 #[track_caller]
-fn check(document: &Value, host: Host, servers: &Value, notes: &[&str]) {
+fn check(document: &Value, host: McpHost, servers: &Value, notes: &[&str]) {
     let imported = import(document, LiteralSecrets::Keep).unwrap();
     assert_eq!(imported.host, host);
     let written: Value = serde_json::from_str(&imported.config.to_json()).unwrap();
@@ -36,7 +36,7 @@ fn claude_desktop_and_cursor() {
             "files": {"command": "npx", "args": ["-y", "pkg", "${HOME}/x"], "env": {"PORT": 80, "DEBUG": true}},
             "remote": {"url": "https://h/mcp", "headers": {"X-Org": "me"}},
             "older": {"url": "https://h/sse"}}}),
-        Host::Common,
+        McpHost::Common,
         &json!({
             "files": stdio(&json!({"command": "npx", "args": ["-y", "pkg", "${env:HOME}/x"], "env": {"DEBUG": "true", "PORT": "80"}})),
             "remote": streamable(&json!({"url": "https://h/mcp", "headers": {"X-Org": "me"}})),
@@ -51,7 +51,7 @@ fn claude_code_with_projects() {
         &json!({"numStartups": 7, "mcpServers": {"a": {"type": "stdio", "command": "x", "env": {}}}, "projects": {
             "/p": {"allowedTools": [], "mcpServers": {"a": {"command": "y"}, "b": {"type": "http", "url": "https://h/${KEY:-x}"}}},
             "/q": {"mcpServers": {"b": {"type": "http", "url": "https://h/${KEY:-x}"}}}}}),
-        Host::ClaudeCode,
+        McpHost::ClaudeCode,
         &json!({"a": stdio(&json!({"command": "x"})), "a-2": stdio(&json!({"command": "y"})),
                "b": streamable(&json!({"url": "https://h/${env:KEY}"}))}),
         &[
@@ -72,7 +72,7 @@ fn claude_code_with_servers_that_are_off_in_a_project() {
             "/p": {"disabledMcpServers": ["a", "gone"], "mcpServers": {}},
             "/q": {"disabledMcpjsonServers": ["c", "d"], "mcpServers": {"c": {"command": "y"}, "d": {"command": "z"}}},
             "/r": {"mcpServers": {"d": {"command": "z"}}}}}),
-        Host::ClaudeCode,
+        McpHost::ClaudeCode,
         &json!({"a": off("x"), "b": stdio(&json!({"command": "x"})), "c": stdio(&json!({"command": "x"})),
                "c-2": off("y"), "d": off("z")}),
         &[
@@ -96,9 +96,9 @@ fn vs_code() {
     let expected = json!({"a": stdio(&json!({"command": "x", "env": {"K": "${input:key}"}})),
                           "b": streamable(&json!({"url": "https://h", "headers": {"X": "${config:x.y}"}}))});
     let notes = ["the input `cmd` runs a command of the editor", "a: `envFile`", "b: ${config:x.y}"];
-    check(&json!({"servers": servers, "inputs": inputs}), Host::VsCode, &expected, &notes);
+    check(&json!({"servers": servers, "inputs": inputs}), McpHost::VsCode, &expected, &notes);
     let settings = json!({"editor.fontSize": 12, "mcp": {"servers": servers, "inputs": inputs}});
-    check(&settings, Host::VsCodeSettings, &expected, &notes);
+    check(&settings, McpHost::VsCodeSettings, &expected, &notes);
     let imported = import(&settings, LiteralSecrets::Move).unwrap();
     let ids: Vec<&str> = imported.config.inputs.iter().map(Input::id).collect();
     assert_eq!(ids, ["key", "size"]);
@@ -108,7 +108,7 @@ fn vs_code() {
 fn windsurf() {
     check(
         &json!({"mcpServers": {"a": {"serverUrl": "https://h/mcp", "disabledTools": ["rm"], "disabled": true}}}),
-        Host::Windsurf,
+        McpHost::Windsurf,
         &json!({"a": {"type": "streamable", "server_parameters": {"url": "https://h/mcp"}, "disabled": true, "forbidden_tools": ["rm"]}}),
         &[],
     );
@@ -121,7 +121,7 @@ fn zed() {
             "old": {"command": {"path": "x", "args": ["1"], "env": {"A": "b"}}, "settings": {}},
             "new": {"source": "custom", "enabled": false, "command": "y", "args": ["2"], "env": {}},
             "ext": {"settings": {"database": "x"}}}}),
-        Host::Zed,
+        McpHost::Zed,
         &json!({"old": stdio(&json!({"command": "x", "args": ["1"], "env": {"A": "b"}})),
                "new": {"type": "stdio", "server_parameters": {"command": "y", "args": ["2"]}, "disabled": true}}),
         &["ext: `settings`", "ext: was left out"],
@@ -133,7 +133,7 @@ fn cline() {
     check(
         &json!({"mcpServers": {"a": {"command": "x", "disabled": false, "autoApprove": ["read"], "disabledTools": ["rm"], "timeout": 60},
                                "b": {"type": "streamableHttp", "url": "https://h", "alwaysAllow": []}}}),
-        Host::Cline,
+        McpHost::Cline,
         &json!({"a": {"type": "stdio", "server_parameters": {"command": "x"}, "forbidden_tools": ["rm"], "tool_meta": {"read": {"auto_apply": true}}},
                "b": streamable(&json!({"url": "https://h"}))}),
         &["a: runs without asking, as in that host: read", "a: `timeout`"],
@@ -147,7 +147,7 @@ fn gemini_cli() {
             "a": {"httpUrl": "https://h/mcp", "excludeTools": ["rm"], "trust": true},
             "b": {"url": "https://h/events"},
             "c": {"command": "x", "env": {"K": "$K"}, "includeTools": ["t"]}}}),
-        Host::GeminiCli,
+        McpHost::GeminiCli,
         &json!({"a": {"type": "streamable", "server_parameters": {"url": "https://h/mcp"}, "forbidden_tools": ["rm"], "default_tool_meta": {"auto_apply": true}},
                "b": {"type": "sse", "server_parameters": {"url": "https://h/events"}},
                "c": stdio(&json!({"command": "x", "env": {"K": "${env:K}"}}))}),
@@ -181,7 +181,7 @@ fn codex_and_opencode() {
         &json!({"model": "x", "mcp_servers": {
             "a": {"command": "x", "env_vars": ["HOME"], "startup_timeout_sec": 5, "enabled": true},
             "b": {"url": "https://h", "bearer_token_env_var": "T", "env_http_headers": {"X-A": "B"}}}}),
-        Host::Codex,
+        McpHost::Codex,
         &json!({"a": stdio(&json!({"command": "x", "env": {"HOME": "${env:HOME}"}})),
                "b": streamable(&json!({"url": "https://h", "headers": {"Authorization": "Bearer ${env:T}", "X-A": "${env:B}"}}))}),
         &["a: `startup_timeout_sec`"],
@@ -189,7 +189,7 @@ fn codex_and_opencode() {
     check(
         &json!({"mcp": {"a": {"type": "local", "command": ["x", "1"], "environment": {"A": "{env:A}"}, "enabled": true},
                         "b": {"type": "remote", "url": "https://h"}}}),
-        Host::OpenCode,
+        McpHost::OpenCode,
         &json!({"a": stdio(&json!({"command": "x", "args": ["1"], "env": {"A": "${env:A}"}})), "b": streamable(&json!({"url": "https://h"}))}),
         &[],
     );
@@ -199,13 +199,13 @@ fn codex_and_opencode() {
 fn continue_in_both_of_its_shapes() {
     check(
         &json!({"mcpServers": [{"name": "a", "command": "x"}, {"name": "b", "type": "sse", "url": "https://h", "requestOptions": {"headers": {"A": "b"}}}]}),
-        Host::Continue,
+        McpHost::Continue,
         &json!({"a": stdio(&json!({"command": "x"})), "b": {"type": "sse", "server_parameters": {"url": "https://h", "headers": {"A": "b"}}}}),
         &[],
     );
     check(
         &json!({"experimental": {"modelContextProtocolServers": [{"transport": {"type": "stdio", "command": "x", "args": ["1"]}}]}}),
-        Host::Continue,
+        McpHost::Continue,
         &json!({"server": stdio(&json!({"command": "x", "args": ["1"]}))}),
         &[],
     );
@@ -216,7 +216,7 @@ fn our_own_shape_passes_as_it_is_and_bad_servers_are_left_out() {
     check(
         &json!({"servers": {"a": {"type": "stdio", "server_parameters": {"command": "x"}, "tool_meta": {"t": {"alias": "u"}}},
                             "b": {"type": "sse", "server_parameters": {"url": "ftp://h"}}, "c": 3}}),
-        Host::A2c,
+        McpHost::A2c,
         &json!({"a": {"type": "stdio", "server_parameters": {"command": "x"}, "tool_meta": {"t": {"alias": "u"}}}}),
         &["b: was left out: servers.b.server_parameters.url", "c: is not an object"],
     );

@@ -14,7 +14,7 @@ mod transport;
 use std::collections::BTreeMap;
 
 use a2c_protocol::config::McpServerConfig;
-use a2c_settings::{Document, Object, Problem, Report, spelling};
+use a2c_settings::{Object, Problem, Report, SettingsDocument, spelling};
 
 use self::aliases::Aliases;
 use super::{ComputerConfig, keys};
@@ -27,7 +27,7 @@ enum Shape {
 }
 
 /// Reads a file.
-pub(super) fn file(document: &Document<'_>) -> Result<ComputerConfig, Vec<Problem>> {
+pub(super) fn file(document: &SettingsDocument<'_>) -> Result<ComputerConfig, Vec<Problem>> {
     let mut report = Report::new(document.text());
     let config = document.root().object(&mut report).map(|top| top_level(&top, &mut report));
     let problems = report.finish().problems;

@@ -6,7 +6,7 @@ use a2c_process::Processes;
 use keyring_core::{CredentialStore, Entry, Error};
 use zeroize::Zeroizing;
 
-use super::super::store::StoreError;
+use super::super::store::SecretStoreError;
 use super::SERVICE;
 
 #[cfg(target_os = "macos")]
@@ -21,19 +21,19 @@ fn store() -> Result<Arc<CredentialStore>, Error> {
 
 /// The keyring of the user.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Keyring;
+pub(super) struct NativeKeyring;
 
-impl Keyring {
-    pub(super) async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+impl NativeKeyring {
+    pub(super) async fn get(&self, key: &str) -> Result<Option<Zeroizing<String>>, SecretStoreError> {
         on_entry(key, |entry| entry.get_password().map(Zeroizing::new)).await
     }
 
-    pub(super) async fn set(&self, key: &str, secret: &str) -> Result<(), StoreError> {
+    pub(super) async fn set(&self, key: &str, secret: &str) -> Result<(), SecretStoreError> {
         let secret = Zeroizing::new(secret.to_owned());
         on_entry(key, move |entry| entry.set_password(&secret)).await.map(|_| ())
     }
 
-    pub(super) async fn delete(&self, key: &str) -> Result<bool, StoreError> {
+    pub(super) async fn delete(&self, key: &str) -> Result<bool, SecretStoreError> {
         Ok(on_entry(key, Entry::delete_credential).await?.is_some())
     }
 
@@ -45,7 +45,7 @@ impl Keyring {
 async fn on_entry<T: Send + 'static>(
     key: &str,
     work: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
-) -> Result<Option<T>, StoreError> {
+) -> Result<Option<T>, SecretStoreError> {
     let key = key.to_owned();
     let done = tokio::task::spawn_blocking(move || work(&store()?.build(SERVICE, &key, None)?));
     match done.await.map_err(std::io::Error::other)? {
@@ -56,17 +56,17 @@ async fn on_entry<T: Send + 'static>(
 }
 
 /// Errors of the library may hold what was kept: only the harmless ones are repeated.
-fn told(error: &Error) -> StoreError {
+fn told(error: &Error) -> SecretStoreError {
     match error {
-        Error::NoStorageAccess(_) => StoreError::Refused { reason: "it is locked or access was denied".into() },
-        Error::PlatformFailure(source) => StoreError::Refused { reason: source.to_string() },
-        Error::TooLong(what, limit) => StoreError::Refused { reason: format!("{what} is longer than {limit}") },
+        Error::NoStorageAccess(_) => SecretStoreError::Refused { reason: "it is locked or access was denied".into() },
+        Error::PlatformFailure(source) => SecretStoreError::Refused { reason: source.to_string() },
+        Error::TooLong(what, limit) => SecretStoreError::Refused { reason: format!("{what} is longer than {limit}") },
         Error::NoDefaultStore | Error::NotSupportedByStore(_) => {
-            StoreError::Missing { reason: "this system has none".into() }
+            SecretStoreError::Missing { reason: "this system has none".into() }
         }
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
-            StoreError::Refused { reason: "what is kept there is no text".into() }
+            SecretStoreError::Refused { reason: "what is kept there is no text".into() }
         }
-        _ => StoreError::Refused { reason: "it did not say why".into() },
+        _ => SecretStoreError::Refused { reason: "it did not say why".into() },
     }
 }

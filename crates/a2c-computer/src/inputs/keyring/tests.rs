@@ -9,7 +9,7 @@ use a2c_protocol::config::McpTransport;
 use serde_json::json;
 
 use super::OsKeyring;
-use crate::inputs::{InputSources, Inputs, KeepError, SecretStore, StoreError};
+use crate::inputs::{InputSources, Inputs, KeepError, SecretStore, SecretStoreError};
 
 /// Unlocks a keyring of its own for this session; an empty password makes no collection, a line break does.
 const UNLOCK: &str = r#"echo | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$@""#;
@@ -77,7 +77,11 @@ async fn inside_a_session() {
     keyring.set("long", &long).await.unwrap();
     assert!(get("long").await.as_deref() == Some(&long), "a long secret came back in another shape");
     for unfit in ["", "a\0b", &format!("{long}x")] {
-        assert!(matches!(keyring.set("key", unfit).await, Err(StoreError::Unfit { .. })), "{} bytes", unfit.len());
+        assert!(
+            matches!(keyring.set("key", unfit).await, Err(SecretStoreError::Unfit { .. })),
+            "{} bytes",
+            unfit.len()
+        );
     }
     a_server_gets_it(keyring).await;
 }
@@ -113,12 +117,12 @@ async fn without_a_session() {
 
 async fn missing(what: &str) {
     let error = OsKeyring::new().get("key").await.unwrap_err();
-    assert!(matches!(&error, StoreError::Missing { reason } if reason.contains(what)), "{error}");
+    assert!(matches!(&error, SecretStoreError::Missing { reason } if reason.contains(what)), "{error}");
     // A server that could use it starts without.
     let declared = json!([{"type": "promptString", "id": "k", "password": true, "default": "d"}]);
     let sources = InputSources { keyring: Some(Arc::new(OsKeyring::new())), ..InputSources::default() };
     let inputs = Inputs::new(serde_json::from_value(declared).unwrap(), sources);
     let server = json!({"name": "one", "type": "stdio", "server_parameters": {"command": "${input:k}"}});
     assert!(inputs.fill(&serde_json::from_value(server).unwrap()).await.is_ok());
-    assert!(matches!(inputs.keep("k", "s3cret").await, Err(KeepError::Store(StoreError::Missing { .. }))));
+    assert!(matches!(inputs.keep("k", "s3cret").await, Err(KeepError::Store(SecretStoreError::Missing { .. }))));
 }

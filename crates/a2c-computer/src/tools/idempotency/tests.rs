@@ -36,7 +36,7 @@ async fn a_repeat_waits_for_the_first_and_later_ones_get_its_answer() {
     assert_eq!(calls.running(), 1);
     permit.finish(42, now);
     for waiter in waiters {
-        assert_eq!(waiter.await.unwrap(), Outcome::Answer(42));
+        assert_eq!(waiter.await.unwrap(), CallOutcome::Answer(42));
     }
     assert!(matches!(calls.begin(key("1"), ABOUT, now), Arrival::Done(42)));
     assert_eq!(calls.running(), 0);
@@ -54,7 +54,7 @@ async fn a_call_that_dies_is_unknown_and_does_not_run_again() {
         panic!("as tools do");
     });
     assert!(died.await.unwrap_err().is_panic());
-    assert_eq!(waiter.outcome().await, Outcome::Unknown);
+    assert_eq!(waiter.outcome().await, CallOutcome::Unknown);
     assert!(matches!(calls.begin(key("1"), ABOUT, now), Arrival::Unknown));
     assert_eq!(calls.running(), 0);
 }
@@ -111,7 +111,7 @@ async fn a_large_answer_reaches_those_who_wait() {
     let permit = first(calls.begin(key("1"), ABOUT, Instant::now()));
     let Arrival::Running(waiter) = calls.begin(key("1"), ABOUT, Instant::now()) else { panic!("it runs") };
     permit.finish("large".into(), Instant::now());
-    assert_eq!(waiter.outcome().await, Outcome::Answer("large".into()));
+    assert_eq!(waiter.outcome().await, CallOutcome::Answer("large".into()));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::document::{Document, SortKey};
-use super::piece::Piece;
+use super::indexed_document::{IndexedDocument, SortKey};
 use super::signature::{Keyword, Signature};
+use super::sorted_piece::SortedPiece;
 
 /// The documents of a chunk as bits, the first one lowest.
 pub(super) type Mask = u128;
@@ -18,7 +18,7 @@ const MIN_TEXT_FOR_SIGNATURE: usize = 8 * 1024;
 /// Documents in the order of their sort keys, and three columns of the same length and order.
 #[derive(Clone, Default)]
 pub(super) struct Chunk {
-    documents: Vec<Arc<Document>>,
+    documents: Vec<Arc<IndexedDocument>>,
     /// The folded text of all documents.
     text: Vec<u8>,
     /// Where the text of each document ends.
@@ -46,11 +46,11 @@ impl Chunk {
         self.documents.len()
     }
 
-    pub(super) fn document(&self, at: usize) -> &Document {
+    pub(super) fn document(&self, at: usize) -> &IndexedDocument {
         &self.documents[at]
     }
 
-    pub(super) fn insert(&mut self, document: Arc<Document>, folded: &[u8]) {
+    pub(super) fn insert(&mut self, document: Arc<IndexedDocument>, folded: &[u8]) {
         let at = self.position(&document.sort_key());
         let start = self.start(at);
         let slot = self.slot(document.file_type());
@@ -70,7 +70,7 @@ impl Chunk {
         }
     }
 
-    pub(super) fn remove(&mut self, document: &Document) {
+    pub(super) fn remove(&mut self, document: &IndexedDocument) {
         let at = self.position(&document.sort_key());
         debug_assert!(self.documents[at].uri() == document.uri());
         let (start, end) = (self.start(at), self.start(at + 1));
@@ -185,7 +185,7 @@ impl Chunk {
     }
 }
 
-impl Piece for Chunk {
+impl SortedPiece for Chunk {
     fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -235,7 +235,7 @@ fn reserve<T>(column: &mut Vec<T>, more: usize) {
 mod tests {
     use a2c_protocol::context::DpeDocumentSummary;
 
-    use super::super::document::folded_text;
+    use super::super::indexed_document::folded_text;
     use super::*;
 
     fn document(name: &str, word: &str) -> DpeDocumentSummary {
@@ -259,7 +259,7 @@ mod tests {
         let mut chunk = Chunk::default();
         let put = |chunk: &mut Chunk, n: usize, word: &str| {
             let summary = document(&format!("d{n}"), word);
-            let document = Arc::new(Document::new(&summary).unwrap());
+            let document = Arc::new(IndexedDocument::new(&summary).unwrap());
             chunk.insert(Arc::clone(&document), &folded_text(&summary));
             document
         };

@@ -3,7 +3,7 @@
 //! ```text
 //! FinderIndex ── by URI, for the writer ───────────────────────────────────┐
 //!      │                                                                   ▼
-//!      └── server ── ServerDocuments ── rows ── chunks ── up to 128 Arc<Document>
+//!      └── server ── ServerDocuments ── rows ── chunks ── up to 128 Arc<IndexedDocument>
 //!                                                 └── folded text and file types of the same documents, side by side
 //! ```
 //!
@@ -15,11 +15,11 @@
 //! changes.
 
 mod chunk;
-mod document;
-mod piece;
+mod indexed_document;
 mod search;
 mod server_documents;
 mod signature;
+mod sorted_piece;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use a2c_protocol::context::DpeDocumentSummary;
 
-use self::document::{ByUri, Document, folded_text};
+use self::indexed_document::{ByUri, IndexedDocument, folded_text};
 use self::server_documents::ServerDocuments;
 use super::doc_ref_of;
 use super::query::DocumentQuery;
@@ -59,7 +59,7 @@ impl FinderIndex {
         if doc_ref_of(&summary.uri).is_none() {
             return false;
         }
-        let Some(document) = Document::new(summary).map(Arc::new) else {
+        let Some(document) = IndexedDocument::new(summary).map(Arc::new) else {
             return self.remove(&summary.server, &summary.uri);
         };
         let server = match self.servers.get_key_value(summary.server.as_str()) {

@@ -6,21 +6,21 @@
 use std::sync::Arc;
 
 use super::chunk::Chunk;
-use super::document::{Document, SortKey};
-use super::piece::{Piece, change};
+use super::indexed_document::{IndexedDocument, SortKey};
+use super::sorted_piece::{SortedPiece, change};
 
 const MAX_CHUNKS: usize = 128;
 
 /// All documents of a server. A copy shares everything with the original.
 #[derive(Clone, Default)]
 pub(super) struct ServerDocuments {
-    rows: Arc<Vec<Arc<Row>>>,
+    rows: Arc<Vec<Arc<ChunkRow>>>,
     documents: usize,
 }
 
 /// Up to 128 neighbouring chunks.
 #[derive(Clone, Default)]
-pub(super) struct Row {
+pub(super) struct ChunkRow {
     chunks: Vec<Arc<Chunk>>,
     documents: usize,
 }
@@ -30,7 +30,7 @@ impl ServerDocuments {
         self.documents
     }
 
-    pub(super) fn rows(&self) -> &[Arc<Row>] {
+    pub(super) fn rows(&self) -> &[Arc<ChunkRow>] {
         &self.rows
     }
 
@@ -39,7 +39,7 @@ impl ServerDocuments {
     }
 
     /// Inserts a document at its sorted position. It must not be there yet.
-    pub(super) fn insert(&mut self, document: &Arc<Document>, folded: &[u8]) {
+    pub(super) fn insert(&mut self, document: &Arc<IndexedDocument>, folded: &[u8]) {
         self.documents += 1;
         let key = document.sort_key();
         change(Arc::make_mut(&mut self.rows), &key, |row| {
@@ -49,7 +49,7 @@ impl ServerDocuments {
     }
 
     /// Removes a document. It must be there.
-    pub(super) fn remove(&mut self, document: &Document) {
+    pub(super) fn remove(&mut self, document: &IndexedDocument) {
         self.documents -= 1;
         change(Arc::make_mut(&mut self.rows), &document.sort_key(), |row| {
             row.documents -= 1;
@@ -58,7 +58,7 @@ impl ServerDocuments {
     }
 }
 
-impl Row {
+impl ChunkRow {
     pub(super) fn len(&self) -> usize {
         self.documents
     }
@@ -68,7 +68,7 @@ impl Row {
     }
 }
 
-impl Piece for Row {
+impl SortedPiece for ChunkRow {
     fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }

@@ -6,7 +6,7 @@
 
 use memchr::memmem::Finder;
 
-use super::document::END;
+use super::indexed_document::END;
 
 const BITS: usize = 1 << 15;
 const TRIPLE: usize = 3;

@@ -14,7 +14,7 @@ pub(super) const PAGES_AT_ONCE: u8 = 100;
 
 /// A row of a document's list of pages.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Page {
+pub(super) struct PageItem {
     pub(super) index: u64,
     pub(super) title: String,
     /// How many elements are on it, where that is known.
@@ -23,7 +23,7 @@ pub(super) struct Page {
 
 /// What is on a page.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Element {
+pub(super) struct ElementItem {
     pub(super) id: String,
     pub(super) category: String,
     pub(super) summary: String,
@@ -56,13 +56,13 @@ fn below(document: &str, query: DpeQuery, level: impl FnOnce(String) -> DpeLevel
 }
 
 /// The pages that a document lists, and how many there are in all. Where it lists none, they are counted.
-pub(super) fn pages(document: &Value, offset: u64) -> (Vec<Page>, u64) {
+pub(super) fn pages(document: &Value, offset: u64) -> (Vec<PageItem>, u64) {
     let listed = document["pages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let total = document["page_total"].as_u64().or_else(|| document["page_count"].as_u64());
-    let mut pages: Vec<Page> = (offset..).zip(listed).map(|(position, page)| summary(position, page)).collect();
+    let mut pages: Vec<PageItem> = (offset..).zip(listed).map(|(position, page)| summary(position, page)).collect();
     if pages.is_empty() {
         let end = total.unwrap_or(0).min(offset.saturating_add(PAGES_AT_ONCE.into()));
-        pages = (offset..end).map(|index| Page { index, title: String::new(), elements: None }).collect();
+        pages = (offset..end).map(|index| PageItem { index, title: String::new(), elements: None }).collect();
     }
     let seen = offset.saturating_add(pages.len() as u64);
     // A document that lists all of its pages at once need not count them.
@@ -70,8 +70,8 @@ pub(super) fn pages(document: &Value, offset: u64) -> (Vec<Page>, u64) {
     (pages, total)
 }
 
-fn summary(position: u64, page: &Value) -> Page {
-    Page {
+fn summary(position: u64, page: &Value) -> PageItem {
+    PageItem {
         index: page["page_index"].as_u64().unwrap_or(position),
         title: text_of(&page["title"]),
         elements: page["element_count"].as_u64(),
@@ -79,9 +79,9 @@ fn summary(position: u64, page: &Value) -> Page {
 }
 
 /// The elements on a page.
-pub(super) fn elements(page: &Value) -> Vec<Element> {
+pub(super) fn elements(page: &Value) -> Vec<ElementItem> {
     let listed = page["elements"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let element = |element: &Value| Element {
+    let element = |element: &Value| ElementItem {
         id: text_of(&element["element_id"]),
         category: text_of(&element["category"]),
         summary: text_of(&element["summary"]),
@@ -99,7 +99,7 @@ pub(in super::super) fn rendering(text: String) -> String {
         }
     }
     if json["elements"].is_array() {
-        let text = |element: Element| if element.text.is_empty() { element.summary } else { element.text };
+        let text = |element: ElementItem| if element.text.is_empty() { element.summary } else { element.text };
         return elements(&json).into_iter().map(text).collect::<Vec<_>>().join("\n\n");
     }
     match &json["content"] {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn pages_are_listed_or_counted() {
-        let page = |index, title: &str, elements| Page { index, title: title.to_owned(), elements };
+        let page = |index, title: &str, elements| PageItem { index, title: title.to_owned(), elements };
         for (document, offset, expected) in [
             (
                 json!({"pages": [{"page_index": 0, "title": "a", "element_count": 2}], "page_total": 9}),

@@ -2,15 +2,15 @@
 
 use a2c_protocol::context::DpeDocumentSummary;
 
-use super::document::{self, Element, Page};
+use super::document::{self, ElementItem, PageItem};
 
 /// An entry of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Item {
     Computer(String),
     Document(Box<DpeDocumentSummary>),
-    Page(Page),
-    Element(Element),
+    Page(PageItem),
+    Element(ElementItem),
 }
 
 impl Item {

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::item::Loaded;
 use super::query::{LoadError, NumberedQuery, QueryId};
-use super::state::{Action, State};
+use super::state::{Action, BrowserState};
 use super::{keys, load, view};
 use crate::stop;
 
@@ -46,7 +46,7 @@ impl Browse {
         let mut screen = Screen::take()?;
         let mut pressed = EventStream::new();
         let mut running = RunningQueries { agent: agent.clone(), tasks: JoinSet::new() };
-        let (mut state, queries) = State::new(self.computer.take());
+        let (mut state, queries) = BrowserState::new(self.computer.take());
         running.send(queries);
         while !state.is_over {
             screen.draw(&mut state)?;
@@ -140,7 +140,7 @@ impl Screen {
         Ok(Self { terminal: terminal.context("cannot use the terminal")? })
     }
 
-    fn draw(&mut self, state: &mut State) -> Result<()> {
+    fn draw(&mut self, state: &mut BrowserState) -> Result<()> {
         let mut drawn = view::Drawn::default();
         self.terminal.draw(|frame| drawn = view::draw(frame, state)).context("cannot write to the terminal")?;
         state.apply(Action::Drawn { rows: drawn.rows, last_scroll: drawn.last_scroll });

@@ -1,8 +1,8 @@
 //! The browser without its terminal: a state, and what each action makes of it.
 //!
-//! [`State::apply`] is the only way to change a state. It returns the queries to send; the answers come back as actions.
-//! Each list has one query under way at most, and so has the preview: moving quickly loads the page where the cursor
-//! stops, and none in between. A change that is announced while a list is being loaded makes it load once more.
+//! [`BrowserState::apply`] is the only way to change a state. It returns the queries to send; the answers come back as
+//! actions. Each list has one query under way at most, and so has the preview: moving quickly loads the page where the
+//! cursor stops, and none in between. A change that is announced while a list is being loaded makes it load once more.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -71,7 +71,7 @@ pub(super) struct Level {
 
 /// Everything that is shown.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct BrowserState {
     /// From the first list to the one on the screen; never empty.
     pub(super) levels: Vec<Level>,
     /// What the documents are searched for.
@@ -96,7 +96,7 @@ pub(super) struct State {
     last_id: QueryId,
 }
 
-impl State {
+impl BrowserState {
     /// The browser at its start, and its first queries.
     pub(super) fn new(computer: Option<String>) -> (Self, Vec<NumberedQuery>) {
         let opens_single = computer.is_none();

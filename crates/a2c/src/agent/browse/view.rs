@@ -13,7 +13,7 @@ use super::super::show;
 use super::item::Item;
 use super::keys::HELP;
 use super::location::Location;
-use super::state::{Level, State};
+use super::state::{BrowserState, Level};
 use super::wrap::wrap;
 use crate::output;
 
@@ -32,7 +32,7 @@ pub(super) struct Drawn {
 }
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &State) -> Drawn {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &BrowserState) -> Drawn {
     let rows = Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]);
     let [head, body, foot] = rows.areas(frame.area());
     draw_head(frame, state, head);
@@ -61,7 +61,7 @@ fn split(body: Rect) -> (Rect, Option<Rect>) {
 }
 
 /// The breadcrumb, and the filters of the documents.
-fn draw_head(frame: &mut Frame<'_>, state: &State, area: Rect) {
+fn draw_head(frame: &mut Frame<'_>, state: &BrowserState, area: Rect) {
     let names: Vec<String> = state.levels.iter().map(|level| output::one_line(&level.location.name())).collect();
     let mut filters = String::new();
     if !state.search.is_empty() {
@@ -76,7 +76,7 @@ fn draw_head(frame: &mut Frame<'_>, state: &State, area: Rect) {
     frame.render_widget(Line::from(vec![Span::styled(path, bold), Span::raw(output::cut(&filters, width))]), area);
 }
 
-fn draw_list(frame: &mut Frame<'_>, state: &State, area: Rect) {
+fn draw_list(frame: &mut Frame<'_>, state: &BrowserState, area: Rect) {
     let list = &state.top().list;
     if list.items.is_empty() {
         let lines: Vec<Line<'_>> = wrap(&nothing(state), area.width.into()).into_iter().map(Line::from).collect();
@@ -101,7 +101,7 @@ fn draw_list(frame: &mut Frame<'_>, state: &State, area: Rect) {
 }
 
 /// Why a list is empty.
-fn nothing(state: &State) -> String {
+fn nothing(state: &BrowserState) -> String {
     let Level { location, list } = state.top();
     if list.loading.is_some() {
         return "loading…".to_owned();
@@ -177,7 +177,7 @@ fn padded(mut text: String, width: usize) -> String {
 }
 
 /// The text of what the cursor is on. Returns how far it can be scrolled.
-fn draw_preview(frame: &mut Frame<'_>, state: &State, area: Rect) -> usize {
+fn draw_preview(frame: &mut Frame<'_>, state: &BrowserState, area: Rect) -> usize {
     let is_beside = frame.area().width >= BESIDE;
     let block = Block::new().borders(if is_beside { Borders::LEFT } else { Borders::TOP });
     let inner = block.inner(area);
@@ -190,7 +190,7 @@ fn draw_preview(frame: &mut Frame<'_>, state: &State, area: Rect) -> usize {
 }
 
 /// The status, or the keys.
-fn draw_foot(frame: &mut Frame<'_>, state: &State, area: Rect) {
+fn draw_foot(frame: &mut Frame<'_>, state: &BrowserState, area: Rect) {
     let width = usize::from(area.width);
     let list = &state.top().list;
     if let Some(typing) = &state.typing {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use a2c_agent::{FetchOptions, Files};
 use a2c_computer::async_trait;
-use a2c_computer::dpe::{Document, DpeContents, DpeResolver, HttpListener, HttpOptions, LocalDirectory, ResolveError};
+use a2c_computer::dpe::{
+    DpeContents, DpeResolver, HttpListener, HttpOptions, LocalDirectory, ResolveError, SourceDocument,
+};
 use a2c_computer::protocol::context::A2cResource;
 use a2c_testbed::PATIENCE;
 use serde_json::{Value, json};
@@ -23,7 +25,7 @@ struct ExternalOnly;
 
 #[async_trait]
 impl DpeResolver for ExternalOnly {
-    async fn resolve(&self, document: &Document) -> Result<A2cResource, ResolveError> {
+    async fn resolve(&self, document: &SourceDocument) -> Result<A2cResource, ResolveError> {
         match &document.contents {
             DpeContents::External(external) => Ok(external.answer()),
             _ => Err(ResolveError::new("only external documents are published here")),

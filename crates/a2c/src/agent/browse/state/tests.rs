@@ -2,7 +2,7 @@
 
 use a2c_protocol::context::DpeDocumentSummary;
 
-use super::super::document::{Element, Page};
+use super::super::document::{ElementItem, PageItem};
 use super::*;
 
 fn document(index: u64) -> Item {
@@ -21,11 +21,11 @@ fn document(index: u64) -> Item {
 }
 
 fn page(index: u64) -> Item {
-    Item::Page(Page { index, title: format!("Page {index}"), elements: None })
+    Item::Page(PageItem { index, title: format!("Page {index}"), elements: None })
 }
 
 fn element(id: &str) -> Item {
-    Item::Element(Element {
+    Item::Element(ElementItem {
         id: id.to_owned(),
         category: "text".to_owned(),
         summary: String::new(),
@@ -57,8 +57,8 @@ fn text(index: u64) -> Query {
 }
 
 /// The browser at the documents of `desk`, with so many of so many.
-fn finder(loaded: u64, total: u64) -> State {
-    let (mut state, queries) = State::new(Some("desk".to_owned()));
+fn finder(loaded: u64, total: u64) -> BrowserState {
+    let (mut state, queries) = BrowserState::new(Some("desk".to_owned()));
     assert_eq!(sent(&queries), [&documents(&[], None, 0, 50)]);
     let queries = state.apply(Action::Answered(queries[0].id, items((0..loaded).map(document).collect(), total)));
     assert_eq!(queries, []);
@@ -66,7 +66,7 @@ fn finder(loaded: u64, total: u64) -> State {
 }
 
 /// The browser at the pages of the first document; the text of page 0 is under way, under this id.
-fn pages(count: u64) -> (State, QueryId) {
+fn pages(count: u64) -> (BrowserState, QueryId) {
     let mut state = finder(1, 1);
     let queries = state.apply(Action::Open);
     let asked = Query::Pages { computer: "desk".to_owned(), uri: "dpe://h/d0".to_owned(), offset: 0 };
@@ -76,7 +76,7 @@ fn pages(count: u64) -> (State, QueryId) {
     (state, queries[0].id)
 }
 
-fn typed(state: &mut State, text: &str) -> Vec<NumberedQuery> {
+fn typed(state: &mut BrowserState, text: &str) -> Vec<NumberedQuery> {
     state.apply(Action::Search);
     for c in text.chars() {
         assert_eq!(state.apply(Action::Type(c)), []);
@@ -95,7 +95,7 @@ fn a_single_computer_is_opened_by_itself() {
         (&["a", "b"], Location::Office),
         (&[], Location::Office),
     ] {
-        let (mut state, queries) = State::new(None);
+        let (mut state, queries) = BrowserState::new(None);
         assert_eq!(sent(&queries), [&Query::Computers]);
         let queries = state.apply(Action::Answered(queries[0].id, computers(names)));
         assert_eq!((state.levels.len(), &state.top().location), (1, &location), "{names:?}");
@@ -103,7 +103,7 @@ fn a_single_computer_is_opened_by_itself() {
     }
     // The first to come is opened, too; one that remains of several is not.
     for (first, opened) in [(&[][..], true), (&["desk", "b"], false)] {
-        let (mut state, queries) = State::new(None);
+        let (mut state, queries) = BrowserState::new(None);
         state.apply(Action::Answered(queries[0].id, computers(first)));
         let happening = if opened { Action::Came("desk".to_owned()) } else { Action::Went("b".to_owned()) };
         let queries = state.apply(happening);
@@ -183,7 +183,7 @@ fn a_preview_is_no_longer_than_a_preview() {
 
 #[test]
 fn a_search_replaces_what_is_under_way() {
-    let (mut state, first) = State::new(Some("desk".to_owned()));
+    let (mut state, first) = BrowserState::new(Some("desk".to_owned()));
     let queries = typed(&mut state, "年报  q3 ");
     assert_eq!(sent(&queries), [&documents(&["年报", "q3"], None, 0, 50)]);
     assert_eq!(state.apply(Action::Answered(first[0].id, items(vec![document(7)], 1))), []);
@@ -205,7 +205,7 @@ fn a_search_from_inside_a_document_goes_back_to_the_documents() {
     let (mut state, _) = pages(2);
     let queries = typed(&mut state, "x");
     assert_eq!((state.levels.len(), sent(&queries)), (1, vec![&documents(&["x"], None, 0, 50)]));
-    let (mut office, _) = State::new(None);
+    let (mut office, _) = BrowserState::new(None);
     office.apply(Action::Search);
     assert!(office.typing.is_none() && office.notice.is_some(), "there is nothing to search yet");
 }
@@ -219,7 +219,7 @@ fn types_are_cycled_through() {
         let found = if expected == Some("pdf") { vec![document(0)] } else { vec![document(0), document(1)] };
         state.apply(Action::Answered(queries[0].id, items(found, 2)));
     }
-    let (mut empty, queries) = State::new(Some("desk".to_owned()));
+    let (mut empty, queries) = BrowserState::new(Some("desk".to_owned()));
     empty.apply(Action::Answered(queries[0].id, items(vec![], 0)));
     assert_eq!(empty.apply(Action::NextType), []);
     assert!(empty.notice.is_some());

@@ -3,7 +3,7 @@
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::super::document::{Element, Page};
+use super::super::document::{ElementItem, PageItem};
 use super::super::item::Loaded;
 use super::super::query::{LoadError, NumberedQuery};
 use super::super::state::Action;
@@ -25,18 +25,18 @@ fn document(index: u64, title: &str) -> Item {
     }))
 }
 
-fn answer(state: &mut State, queries: &[NumberedQuery], items: Vec<Item>, total: u64) -> Vec<NumberedQuery> {
+fn answer(state: &mut BrowserState, queries: &[NumberedQuery], items: Vec<Item>, total: u64) -> Vec<NumberedQuery> {
     state.apply(Action::Answered(queries[0].id, Ok(Loaded::Items { items, total })))
 }
 
-fn finder() -> State {
-    let (mut state, queries) = State::new(Some("desk".to_owned()));
+fn finder() -> BrowserState {
+    let (mut state, queries) = BrowserState::new(Some("desk".to_owned()));
     answer(&mut state, &queries, vec![document(0, "年度报告"), document(1, "Second\u{1b}[2J\nline")], 2);
     state
 }
 
 /// The lines of the screen, without what is blank at their ends.
-fn screen(state: &State, width: u16, height: u16) -> Vec<String> {
+fn screen(state: &BrowserState, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| _ = draw(frame, state)).unwrap();
     let buffer = terminal.backend().buffer();
@@ -80,7 +80,7 @@ fn a_narrow_screen_has_the_text_below() {
 
 #[test]
 fn what_is_under_way_or_missing_is_said() {
-    let (mut state, queries) = State::new(Some("desk".to_owned()));
+    let (mut state, queries) = BrowserState::new(Some("desk".to_owned()));
     assert_eq!(screen(&state, 30, 5)[1], "loading…");
     let failed = state.apply(Action::Answered(queries[0].id, Err(LoadError::NoText("x\u{7}".to_owned()))));
     assert_eq!(failed, []);
@@ -118,8 +118,8 @@ fn pages_and_elements() {
     let mut state = finder();
     let queries = state.apply(Action::Open);
     let pages = vec![
-        Item::Page(Page { index: 0, title: "Cover".to_owned(), elements: Some(1200) }),
-        Item::Page(Page { index: 1, title: String::new(), elements: None }),
+        Item::Page(PageItem { index: 0, title: "Cover".to_owned(), elements: Some(1200) }),
+        Item::Page(PageItem { index: 1, title: String::new(), elements: None }),
     ];
     let queries = answer(&mut state, &queries, pages, 2);
     state.apply(Action::Answered(queries[0].id, Ok(Loaded::Text("# Cover\n\n\u{1b}[31mtext".to_owned()))));
@@ -129,7 +129,7 @@ fn pages_and_elements() {
     assert_eq!(shown[2], "  page 1                                         │");
     assert_eq!(shown[3], "                                                 │\\u{1b}[31mtext");
     let queries = state.apply(Action::Open);
-    let element = Element {
+    let element = ElementItem {
         id: "e1".to_owned(),
         category: "heading".to_owned(),
         summary: "Hello".to_owned(),
@@ -148,7 +148,7 @@ fn no_size_is_too_small() {
     let mut typing = finder();
     typing.apply(Action::Search);
     typing.apply(Action::Type('年'));
-    let (empty, _) = State::new(None);
+    let (empty, _) = BrowserState::new(None);
     for state in [&finder(), &help, &typing, &empty] {
         for (width, height) in (0..24).flat_map(|width| (0..16).map(move |height| (width, height))) {
             screen(state, width, height);
@@ -162,7 +162,7 @@ fn no_size_is_too_small() {
 
 #[test]
 fn a_long_list_is_shown_screen_by_screen() {
-    let (mut state, queries) = State::new(Some("desk".to_owned()));
+    let (mut state, queries) = BrowserState::new(Some("desk".to_owned()));
     let documents = (0..30).map(|index| document(index, &format!("Title {index}"))).collect();
     answer(&mut state, &queries, documents, 30);
     state.apply(Action::Drawn { rows: 4, last_scroll: 0 });

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::document::SortKey;
+use super::indexed_document::SortKey;
 
 /// A part of an ordered list that is split when it is too large and joined with a neighbour when it is small.
-pub(super) trait Piece: Clone + Default {
+pub(super) trait SortedPiece: Clone + Default {
     fn is_empty(&self) -> bool;
     fn is_too_large(&self) -> bool;
     /// Keeps the first half and returns the second.
@@ -19,7 +19,7 @@ pub(super) trait Piece: Clone + Default {
 }
 
 /// Changes the one piece that a sort key belongs to, then splits or joins pieces to keep their size in bounds.
-pub(super) fn change<P: Piece>(pieces: &mut Vec<Arc<P>>, key: &SortKey<'_>, change: impl FnOnce(&mut P)) {
+pub(super) fn change<P: SortedPiece>(pieces: &mut Vec<Arc<P>>, key: &SortKey<'_>, change: impl FnOnce(&mut P)) {
     if pieces.is_empty() {
         pieces.push(Arc::default());
     }
@@ -39,7 +39,7 @@ pub(super) fn change<P: Piece>(pieces: &mut Vec<Arc<P>>, key: &SortKey<'_>, chan
     }
 }
 
-fn join_with_next<P: Piece>(pieces: &mut Vec<Arc<P>>, at: usize) {
+fn join_with_next<P: SortedPiece>(pieces: &mut Vec<Arc<P>>, at: usize) {
     let next = pieces.remove(at + 1);
     Arc::make_mut(&mut pieces[at]).absorb(&next);
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// The MCP hosts whose files are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
+pub enum McpHost {
     /// A configuration of ours.
     A2c,
     /// The plain `mcpServers` that Claude Desktop, Claude Code's `.mcp.json`, Cursor and many others write.
@@ -33,13 +33,13 @@ pub enum Host {
     Continue,
 }
 
-impl Host {
+impl McpHost {
     pub(super) fn is_vs_code(self) -> bool {
         matches!(self, Self::VsCode | Self::VsCodeSettings)
     }
 }
 
-impl fmt::Display for Host {
+impl fmt::Display for McpHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::A2c => "a2c",
@@ -59,15 +59,15 @@ impl fmt::Display for Host {
 }
 
 /// The servers of a document, each with its name and the project it belongs to, and the declared inputs.
-pub(super) struct Found<'a> {
-    pub(super) host: Host,
+pub(super) struct FoundServers<'a> {
+    pub(super) host: McpHost,
     pub(super) servers: Vec<(&'a str, Option<&'a str>, &'a Value)>,
     pub(super) inputs: Vec<&'a Value>,
     /// The servers that a project disables: the project and the name.
     disabled: Vec<(&'a str, &'a str)>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundServers<'a> {
     /// The project that disables this server. A project that has a server of this name means its own.
     pub(super) fn disabled_in(&self, name: &str, project: Option<&str>) -> Option<&'a str> {
         let has = |at: &str| self.servers.iter().any(|(own, of, _)| *own == name && *of == Some(at));
@@ -77,7 +77,7 @@ impl<'a> Found<'a> {
 }
 
 /// Looks for servers under the keys of all known hosts.
-pub(super) fn find(document: &Value) -> Option<Found<'_>> {
+pub(super) fn find(document: &Value) -> Option<FoundServers<'_>> {
     let top = document.as_object()?;
     if let Some(projects) = top.get("projects").and_then(Value::as_object) {
         let global = top.get("mcpServers").map(named).unwrap_or_default();
@@ -91,19 +91,24 @@ pub(super) fn find(document: &Value) -> Option<Found<'_>> {
                 let lists = ["disabledMcpServers", "disabledMcpjsonServers"].map(|key| list(inside.get(key)));
                 lists.into_iter().flatten().filter_map(move |name| Some((project.as_str(), name.as_str()?)))
             });
-            return Some(Found { host: Host::ClaudeCode, servers, inputs: Vec::new(), disabled: disabled.collect() });
+            return Some(FoundServers {
+                host: McpHost::ClaudeCode,
+                servers,
+                inputs: Vec::new(),
+                disabled: disabled.collect(),
+            });
         }
     }
     locations(top).into_iter().find_map(|(host, servers, inputs)| {
         let servers = named(servers?);
-        let host = if host == Host::Common { by_entries(top, &servers) } else { host };
+        let host = if host == McpHost::Common { by_entries(top, &servers) } else { host };
         let is_full = |(_, _, entry): &(&str, Option<&str>, &Value)| entry.get("server_parameters").is_some();
-        let host = if host == Host::VsCode && servers.iter().any(is_full) { Host::A2c } else { host };
-        (!servers.is_empty()).then(|| Found { host, servers, inputs: list(inputs), disabled: Vec::new() })
+        let host = if host == McpHost::VsCode && servers.iter().any(is_full) { McpHost::A2c } else { host };
+        (!servers.is_empty()).then(|| FoundServers { host, servers, inputs: list(inputs), disabled: Vec::new() })
     })
 }
 
-type Location<'a> = (Host, Option<&'a Value>, Option<&'a Value>);
+type Location<'a> = (McpHost, Option<&'a Value>, Option<&'a Value>);
 
 /// The servers and inputs under the keys of each host.
 fn locations(top: &Map<String, Value>) -> [Location<'_>; 9] {
@@ -113,31 +118,31 @@ fn locations(top: &Map<String, Value>) -> [Location<'_>; 9] {
     // Of VS Code `mcp` holds `servers`, of opencode the servers themselves.
     let opencode = mcp.filter(|mcp| mcp.get("servers").is_none());
     [
-        (Host::Common, top.get("mcpServers"), top.get("inputs")),
-        (Host::VsCode, top.get("servers"), top.get("inputs")),
-        (Host::VsCodeSettings, inside("servers"), inside("inputs")),
-        (Host::VsCodeSettings, top.get("mcp.servers"), top.get("mcp.inputs")),
-        (Host::Zed, top.get("context_servers"), None),
-        (Host::Codex, top.get("mcp_servers"), None),
-        (Host::Continue, experimental, None),
-        (Host::OpenCode, opencode, None),
-        (Host::Common, top.get("amp.mcpServers"), None),
+        (McpHost::Common, top.get("mcpServers"), top.get("inputs")),
+        (McpHost::VsCode, top.get("servers"), top.get("inputs")),
+        (McpHost::VsCodeSettings, inside("servers"), inside("inputs")),
+        (McpHost::VsCodeSettings, top.get("mcp.servers"), top.get("mcp.inputs")),
+        (McpHost::Zed, top.get("context_servers"), None),
+        (McpHost::Codex, top.get("mcp_servers"), None),
+        (McpHost::Continue, experimental, None),
+        (McpHost::OpenCode, opencode, None),
+        (McpHost::Common, top.get("amp.mcpServers"), None),
     ]
 }
 
 /// Several hosts use `mcpServers`; the keys of their entries differ.
-fn by_entries(top: &Map<String, Value>, servers: &[(&str, Option<&str>, &Value)]) -> Host {
+fn by_entries(top: &Map<String, Value>, servers: &[(&str, Option<&str>, &Value)]) -> McpHost {
     let has = |keys: &[&str]| servers.iter().any(|(_, _, entry)| keys.iter().any(|key| entry.get(*key).is_some()));
     if top.get("mcpServers").is_some_and(Value::is_array) {
-        Host::Continue
+        McpHost::Continue
     } else if has(&["httpUrl", "trust", "includeTools", "excludeTools"]) {
-        Host::GeminiCli
+        McpHost::GeminiCli
     } else if has(&["autoApprove", "alwaysAllow"]) {
-        Host::Cline
+        McpHost::Cline
     } else if has(&["serverUrl", "disabledTools"]) {
-        Host::Windsurf
+        McpHost::Windsurf
     } else {
-        Host::Common
+        McpHost::Common
     }
 }
 

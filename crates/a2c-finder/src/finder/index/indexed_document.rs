@@ -33,7 +33,7 @@ enum Field {
 
 /// A summary without its server, in two allocations: this, and all texts together.
 #[derive(PartialEq)]
-pub(super) struct Document {
+pub(super) struct IndexedDocument {
     /// All fields without anything between them, then each keyword with [`END`] after it.
     text: Box<[u8]>,
     /// Where each field ends.
@@ -48,7 +48,7 @@ pub(super) struct Document {
 /// The order of documents within a server: last changed first, then by title and URI.
 pub(super) type SortKey<'a> = (Reverse<Option<Timestamp>>, &'a [u8], &'a [u8]);
 
-impl Document {
+impl IndexedDocument {
     /// `None` if the texts are too large.
     pub(super) fn new(summary: &DpeDocumentSummary) -> Option<Self> {
         let last_modified = summary.last_modified.as_deref();
@@ -147,7 +147,7 @@ pub(super) fn folded_text(summary: &DpeDocumentSummary) -> Vec<u8> {
 }
 
 /// A document that is found by its URI.
-pub(super) struct ByUri(pub(super) Arc<Document>);
+pub(super) struct ByUri(pub(super) Arc<IndexedDocument>);
 
 impl Borrow<[u8]> for ByUri {
     fn borrow(&self) -> &[u8] {
