@@ -14,7 +14,7 @@ progress N          its tool tells N times of progress, with the pause that it i
 slow-start WHAT     says nothing for so many seconds, or until a file of that name is there
 many N              has N tools with schemas of the usual size, on pages of 50
 pid                 its tool answers with its process id
-ledger FILE         its tool writes a line to FILE and answers with the number of lines once FILE.go is there
+call_log FILE         its tool writes a line to FILE and answers with the number of lines once FILE.go is there
 """
 
 import json
@@ -117,13 +117,13 @@ def call(request, params):
         send({"id": request, **BAD_RESULTS[rest[0]]})
     elif mode == "pid":
         send({"id": request, "result": text(str(os.getpid()))})
-    elif mode == "ledger":
-        with open(rest[0], "a") as ledger:
-            ledger.write("ran\n")
+    elif mode == "call_log":
+        with open(rest[0], "a") as call_log:
+            call_log.write("ran\n")
         while not os.path.exists(rest[0] + ".go"):
             time.sleep(0.01)
-        with open(rest[0]) as ledger:
-            send({"id": request, "result": text(str(len(ledger.readlines())))})
+        with open(rest[0]) as call_log:
+            send({"id": request, "result": text(str(len(call_log.readlines())))})
     elif mode == "progress":
         token = (params.get("_meta") or {}).get("progressToken")
         for done in range(1, int(rest[0]) + 1):

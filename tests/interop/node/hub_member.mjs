@@ -43,7 +43,7 @@ async function call(computer) {
     Array.from({ length: 500 }, (_, n) => ask("client:echo", { computer, req_id: `many ${n}`, n })),
   );
   check("answers find their calls", many.every(({ request }, n) => request.n === n));
-  const missing = await ask("client:echo", { computer: "nobody", req_id: "5" });
+  const missing = await ask("client:echo", { computer: "missing", req_id: "5" });
   check("an unknown computer is 404", missing.code === 404 && missing.error.code === 404);
   const unknown = await ask("what is this", 1, 2);
   check("an unknown event is 400", unknown.code === 400);

@@ -59,7 +59,7 @@ listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 listener.listen()
 threading.Thread(target=end_with_input, daemon=True).start()
-# Bound and listening: whoever connects before uvicorn accepts waits in the backlog.
+# Bound and listening: a client that connects before uvicorn accepts waits in the backlog.
 path = "sse" if transport == "sse" else "mcp"
 print(f"ready http://127.0.0.1:{listener.getsockname()[1]}/{path}", flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])

@@ -101,7 +101,7 @@ def main() -> None:
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"ready http://127.0.0.1:{server.server_port}", flush=True)
-    # Ends with whoever started it.
+    # Ends with the process that started it.
     sys.stdin.read()
 
 

@@ -10,7 +10,7 @@ import sys
 from a2c_smcp.agent import AsyncSMCPAgentClient, DefaultAgentAuthProvider
 from a2c_smcp.agent import client as sdk
 from a2c_smcp.utils.handshake import build_handshake_url
-from sdk_stage import happened, play
+from sdk_steps import happened, run_steps
 
 
 class Handler:
@@ -59,7 +59,7 @@ class Agent:
         return {"connected": self.client.connected}
 
     async def join(self):
-        # Without the namespace the SDK emits on "/", where nobody is connected.
+        # Without the namespace the SDK emits on "/", where no member is connected.
         await self.client.join_office(self.office, self.name, namespace=self.client.namespace)
 
     async def leave(self):
@@ -99,7 +99,7 @@ class Agent:
 
 
 async def main():
-    await play(Agent(**json.loads(sys.argv[1])))
+    await run_steps(Agent(**json.loads(sys.argv[1])))
 
 
 asyncio.run(main())

@@ -16,7 +16,7 @@ from a2c_smcp.computer.mcp_clients.model import (
 )
 from a2c_smcp.computer.socketio import client as sdk
 from mcp import StdioServerParameters
-from sdk_stage import play
+from sdk_steps import run_steps
 
 MCP_SERVER = Path(__file__).with_name("sdk_mcp_server.py")
 
@@ -33,7 +33,7 @@ async def mirror(request):
     return {"request": request, "req_id": request["req_id"], "later": {"unheard": ["of", None, 1.5]}}
 
 
-class Desk:
+class ComputerSteps:
     def __init__(self, url, name):
         self.url = url
         question = MCPServerPromptStringInput(id="token", description="A token.", password=True)
@@ -86,7 +86,7 @@ class Desk:
 
 
 async def main():
-    await play(Desk(**json.loads(sys.argv[1])))
+    await run_steps(ComputerSteps(**json.loads(sys.argv[1])))
 
 
 asyncio.run(main())

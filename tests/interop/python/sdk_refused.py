@@ -8,7 +8,7 @@ import json
 import sys
 
 import aiohttp
-from sdk_stage import play
+from sdk_steps import run_steps
 
 
 UPGRADE = {
@@ -19,11 +19,11 @@ UPGRADE = {
 }
 
 
-class Visitor:
+class HandshakeClient:
     def __init__(self, url):
         self.url = url
 
-    async def knock(self, path, transport, query):
+    async def handshake(self, path, transport, query):
         url = f"{self.url}/{path}/?EIO=4&transport={transport}&{query}"
         headers = UPGRADE if transport == "websocket" else {}
         async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
@@ -35,7 +35,7 @@ class Visitor:
 
 
 async def main():
-    await play(Visitor(**json.loads(sys.argv[1])))
+    await run_steps(HandshakeClient(**json.loads(sys.argv[1])))
 
 
 asyncio.run(main())

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import socketio
 import uvicorn
 from a2c_smcp.server import A2CProtocolVersionASGIMiddleware, AuthenticationProvider, SMCPNamespace
-from sdk_stage import play
+from sdk_steps import run_steps
 
 
 class Token(AuthenticationProvider):
@@ -23,8 +23,8 @@ class Token(AuthenticationProvider):
         return (auth or {}).get("token") == self.token
 
 
-class Door:
-    """Remembers who knocked: every request that belongs to no session yet."""
+class HandshakeLog:
+    """Keeps every handshake: each request that belongs to no session yet."""
 
     def __init__(self, app):
         self.app = app
@@ -45,15 +45,15 @@ async def main():
     token = json.loads(sys.argv[1])["token"]
     sio = socketio.AsyncServer(async_mode="asgi", namespaces="*")
     sio.register_namespace(SMCPNamespace(Token(token)))
-    door = Door(A2CProtocolVersionASGIMiddleware(socketio.ASGIApp(sio)))
+    log = HandshakeLog(A2CProtocolVersionASGIMiddleware(socketio.ASGIApp(sio)))
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen()
-    config = uvicorn.Config(door, log_level="warning", lifespan="off")
+    config = uvicorn.Config(log, log_level="warning", lifespan="off")
     serving = asyncio.create_task(uvicorn.Server(config).serve(sockets=[listener]))
-    # Bound and listening: whoever connects before uvicorn accepts waits in the backlog.
+    # Bound and listening: a client that connects before uvicorn accepts waits in the backlog.
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    await asyncio.gather(serving, play(door, url=address))
+    await asyncio.gather(serving, run_steps(log, url=address))
 
 
 asyncio.run(main())

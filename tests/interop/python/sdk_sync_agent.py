@@ -8,7 +8,7 @@ import json
 import sys
 
 from a2c_smcp.agent import DefaultAgentAuthProvider, SMCPAgentClient
-from sdk_stage import happened, play
+from sdk_steps import happened, run_steps
 
 
 class Handler:
@@ -44,7 +44,7 @@ class Agent:
         return {"transport": self.client.transport()}
 
     async def join(self):
-        # Without the namespace the SDK emits on "/", where nobody is connected.
+        # Without the namespace the SDK emits on "/", where no member is connected.
         namespace = self.client.namespace
         await asyncio.to_thread(self.client.join_office, self.office, self.name, namespace=namespace)
 
@@ -81,7 +81,7 @@ class Agent:
 
 
 async def main():
-    await play(Agent(**json.loads(sys.argv[1])))
+    await run_steps(Agent(**json.loads(sys.argv[1])))
 
 
 asyncio.run(main())

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Stage;
+use super::SharedRun;
 use super::fate::{End, Life};
-use super::ledger::Ledger;
+use super::pending_calls::PendingCalls;
 use crate::wire::{Broken, Kind, Link, NotSeated, OFFICE_IDS, Packet, Seat, field};
 
 /// Calls in flight of one Agent.
@@ -17,16 +17,16 @@ const TIMEOUT: u64 = 2;
 /// How long an acknowledgement may take before it counts as lost. The machine is busy, and this is not about speed.
 const LOST: Duration = Duration::from_secs(30);
 
-/// How often the ledger is searched for what is lost.
+/// How often the pending calls are searched for lost ones.
 const SEARCH: Duration = Duration::from_secs(1);
 
 /// Takes the seat again and again until the end of the play.
-pub async fn play(stage: Arc<Stage>, seat: Seat, mut life: Life, computers: Vec<String>) {
+pub async fn play(shared: Arc<SharedRun>, seat: Seat, mut life: Life, computers: Vec<String>) {
     let mut calls = 0;
-    while let Some(link) = stage.take(&seat).await {
+    while let Some(link) = shared.take(&seat).await {
         let agent = Agent {
-            ledger: Ledger::new(&seat.office),
-            stage: &stage,
+            pending_calls: PendingCalls::new(&seat.office),
+            shared: &shared,
             seat: &seat,
             link,
             life: &mut life,
@@ -39,22 +39,22 @@ pub async fn play(stage: Arc<Stage>, seat: Seat, mut life: Life, computers: Vec<
 
 /// One connection of the Agent.
 struct Agent<'a> {
-    stage: &'a Stage,
+    shared: &'a SharedRun,
     seat: &'a Seat,
     life: &'a mut Life,
     computers: &'a [String],
     /// Calls ever made from this seat: request ids are never used again.
     calls: &'a mut u64,
     link: Link,
-    ledger: Ledger,
+    pending_calls: PendingCalls,
 }
 
 impl Agent<'_> {
     async fn live(mut self) {
         loop {
-            let until = (Instant::now() + self.life.stay()).min(self.stage.end);
+            let until = (Instant::now() + self.life.stay()).min(self.shared.end);
             let how = self.life.end();
-            let over = until == self.stage.end;
+            let over = until == self.shared.end;
             let lived = match how {
                 _ if over => self.work(until, true).await,
                 End::Leave => match self.work(until, false).await {
@@ -63,9 +63,9 @@ impl Agent<'_> {
                 },
                 _ => self.work(until, how == End::Goodbye).await,
             };
-            let waiting = self.ledger.waiting() as u64;
+            let waiting = self.pending_calls.waiting() as u64;
             if let Err(problem) = lived {
-                return self.stage.tally.note(|totals| {
+                return self.shared.tally.note(|totals| {
                     totals.cut_off += 1;
                     totals.lost += waiting;
                     totals.unexpected.push(format!("{:?}: {problem}", self.seat));
@@ -74,8 +74,8 @@ impl Agent<'_> {
             if how == End::Leave && !over {
                 continue;
             }
-            self.stage.tally.note(|totals| totals.abandoned += waiting);
-            return self.stage.end(self.link, if over { End::Goodbye } else { how }).await;
+            self.shared.tally.note(|totals| totals.abandoned += waiting);
+            return self.shared.end(self.link, if over { End::Goodbye } else { how }).await;
         }
     }
 
@@ -86,11 +86,11 @@ impl Agent<'_> {
         tokio::pin!(end);
         let mut calling = true;
         loop {
-            while calling && self.ledger.waiting() < IN_FLIGHT {
+            while calling && self.pending_calls.waiting() < IN_FLIGHT {
                 self.call().await?;
             }
             self.link.flush().await?;
-            if !calling && (!finish || self.ledger.waiting() == 0) {
+            if !calling && (!finish || self.pending_calls.waiting() == 0) {
                 return Ok(());
             }
             tokio::select! {
@@ -103,8 +103,8 @@ impl Agent<'_> {
                 }
                 () = &mut end, if calling => calling = false,
                 _ = search.tick() => {
-                    let lost = self.ledger.overdue(Instant::now(), LOST) as u64;
-                    self.stage.tally.note(|totals| totals.lost += lost);
+                    let lost = self.pending_calls.overdue(Instant::now(), LOST) as u64;
+                    self.shared.tally.note(|totals| totals.lost += lost);
                 }
             }
         }
@@ -112,48 +112,48 @@ impl Agent<'_> {
 
     /// Leaves the office in the middle of its calls, which are to be answered nevertheless, and comes back.
     async fn step_out(&mut self) -> Result<(), NotSeated> {
-        self.stage.tally.note(|totals| *totals.ends.entry(End::Leave).or_default() += 1);
-        let (stage, office, ledger) = (self.stage, &self.seat.office, &mut self.ledger);
-        self.seat.leave(&mut self.link, |packet| check(stage, office, ledger, packet)).await?;
-        self.seat.join(&mut self.link, |packet| check(stage, office, ledger, packet)).await
+        self.shared.tally.note(|totals| *totals.ends.entry(End::Leave).or_default() += 1);
+        let (shared, office, pending_calls) = (self.shared, &self.seat.office, &mut self.pending_calls);
+        self.seat.leave(&mut self.link, |packet| check(shared, office, pending_calls, packet)).await?;
+        self.seat.join(&mut self.link, |packet| check(shared, office, pending_calls, packet)).await
     }
 
     async fn call(&mut self) -> Result<(), Broken> {
         let Seat { name, office, .. } = self.seat;
-        // Sometimes somebody who does not exist.
+        // Sometimes a Computer that does not exist.
         let computer = match self.life.below(100) {
-            0 => "nobody",
+            0 => "missing",
             _ => &self.computers[self.life.below(self.computers.len())],
         };
         *self.calls += 1;
         let req_id = format!("{office}-{}", self.calls);
-        let id = self.ledger.call(&req_id, computer, Instant::now());
+        let id = self.pending_calls.call(&req_id, computer, Instant::now());
         let request = format!(
             "{{\"agent\":\"{name}\",\"req_id\":\"{req_id}\",\"computer\":\"{computer}\",\"office_id\":\"{office}\",\
              \"tool_name\":\"echo\",\"params\":{{\"text\":\"hello\"}},\"timeout\":{TIMEOUT}}}"
         );
-        self.stage.tally.note(|totals| totals.calls += 1);
+        self.shared.tally.note(|totals| totals.calls += 1);
         self.link.event(Some(id), "client:tool_call", &request).await
     }
 
     fn check(&mut self, packet: &Packet) {
-        check(self.stage, &self.seat.office, &mut self.ledger, packet);
+        check(self.shared, &self.seat.office, &mut self.pending_calls, packet);
     }
 }
 
-/// Holds a packet against the ledger; news of other offices are as wrong as their answers.
-fn check(stage: &Stage, office: &str, ledger: &mut Ledger, packet: &Packet) {
+/// Holds a packet against the pending calls; news of other offices are as wrong as their answers.
+fn check(shared: &SharedRun, office: &str, pending_calls: &mut PendingCalls, packet: &Packet) {
     match (packet.kind, packet.id) {
         (Kind::Ack, Some(id)) if id < OFFICE_IDS => {
-            let entry = ledger.acknowledged(id, packet.body());
-            stage.tally.note(|totals| totals.enter(entry));
+            let entry = pending_calls.acknowledged(id, packet.body());
+            shared.tally.note(|totals| totals.enter(entry));
         }
-        (Kind::Event, _) => stage.check_news(office, packet),
+        (Kind::Event, _) => shared.check_news(office, packet),
         _ => {}
     }
 }
 
-impl Stage {
+impl SharedRun {
     /// Comings and goings have to be those of one's own office.
     pub(super) fn check_news(&self, office: &str, packet: &Packet) {
         if let Some(told) = field(packet.body(), "office_id")

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Stage;
+use super::SharedRun;
 use super::fate::{End, Life, Manner};
 use crate::wire::{Broken, Kind, Link, NotSeated, Packet, Seat, field};
 
@@ -15,11 +15,11 @@ const LATE: Duration = Duration::from_millis(100);
 const REMEMBERED: usize = 64;
 
 /// Takes the seat again and again until the end of the play.
-pub async fn play(stage: Arc<Stage>, seat: Seat, mut life: Life) {
+pub async fn play(shared: Arc<SharedRun>, seat: Seat, mut life: Life) {
     let filler = "x".repeat(20_000);
-    while let Some(link) = stage.take(&seat).await {
+    while let Some(link) = shared.take(&seat).await {
         let computer = Computer {
-            stage: &stage,
+            shared: &shared,
             seat: &seat,
             life: &mut life,
             filler: &filler,
@@ -33,7 +33,7 @@ pub async fn play(stage: Arc<Stage>, seat: Seat, mut life: Life) {
 
 /// One connection of the Computer.
 struct Computer<'a> {
-    stage: &'a Stage,
+    shared: &'a SharedRun,
     seat: &'a Seat,
     life: &'a mut Life,
     filler: &'a str,
@@ -47,22 +47,22 @@ impl Computer<'_> {
     async fn live(mut self) {
         loop {
             // The Computers stay a little longer than the load: the Agents wait for their last answers.
-            let until = (Instant::now() + self.life.stay()).min(self.stage.end + Duration::from_secs(1));
+            let until = (Instant::now() + self.life.stay()).min(self.shared.end + Duration::from_secs(1));
             let how = self.life.end();
             let lived = match self.work(until).await {
                 Ok(()) if how == End::Leave => self.step_out().await,
                 other => other.map_err(NotSeated::from),
             };
             if let Err(problem) = lived {
-                return self.stage.tally.note(|totals| {
+                return self.shared.tally.note(|totals| {
                     totals.cut_off += 1;
                     totals.unexpected.push(format!("{:?}: {problem}", self.seat));
                 });
             }
             match how {
-                End::Leave if self.stage.is_over() => return self.stage.end(self.link, End::Goodbye).await,
+                End::Leave if self.shared.is_over() => return self.shared.end(self.link, End::Goodbye).await,
                 End::Leave => {}
-                how => return self.stage.end(self.link, how).await,
+                how => return self.shared.end(self.link, how).await,
             }
         }
     }
@@ -91,9 +91,9 @@ impl Computer<'_> {
         }
     }
 
-    /// Leaves with calls unanswered and comes back; what it still answers afterwards is nobody's business.
+    /// Leaves with calls unanswered and comes back; its later answers to these calls count for nothing.
     async fn step_out(&mut self) -> Result<(), NotSeated> {
-        self.stage.tally.note(|totals| *totals.ends.entry(End::Leave).or_default() += 1);
+        self.shared.tally.note(|totals| *totals.ends.entry(End::Leave).or_default() += 1);
         self.seat.leave(&mut self.link, |_| {}).await?;
         self.seat.join(&mut self.link, |_| {}).await
     }
@@ -101,7 +101,7 @@ impl Computer<'_> {
     async fn handle(&mut self, packet: &Packet) -> Result<(), Broken> {
         let (Kind::Event, Some(id)) = (packet.kind, packet.id) else {
             if packet.kind == Kind::Event {
-                self.stage.check_news(&self.seat.office, packet);
+                self.shared.check_news(&self.seat.office, packet);
             }
             return Ok(());
         };
@@ -109,7 +109,7 @@ impl Computer<'_> {
         let call = packet.body();
         let Seat { name, office, .. } = self.seat;
         if field(call, "computer") != Some(name) || field(call, "office_id") != Some(office) {
-            self.stage.tally.note(|totals| {
+            self.shared.tally.note(|totals| {
                 totals.wrong += 1;
                 totals.unexpected.push(format!("{name} in {office} was called: {call}"));
             });
@@ -132,7 +132,7 @@ impl Computer<'_> {
             }
             Manner::Never => Ok(()),
             Manner::Meddling => {
-                if let Some(other) = self.somebody_elses(id) {
+                if let Some(other) = self.other_computers_call(id) {
                     self.link.ack(other, "{\"served_by\":\"a meddler\"}").await?;
                 }
                 self.link.ack(id, &result).await
@@ -148,7 +148,7 @@ impl Computer<'_> {
     }
 
     /// The id of a call that was made shortly before one of ours and did not come to us: ids count up.
-    fn somebody_elses(&mut self, ours: u64) -> Option<u64> {
+    fn other_computers_call(&mut self, ours: u64) -> Option<u64> {
         let other = ours.checked_sub(1 + self.life.below(REMEMBERED / 2) as u64)?;
         (!self.recent.contains(&other)).then_some(other)
     }

@@ -29,7 +29,7 @@ pub enum Manner {
     /// After later calls.
     Late,
     Never,
-    /// Right, and also answers a call that went to somebody else.
+    /// Right, and also answers a call that went to another Computer.
     Meddling,
 }
 

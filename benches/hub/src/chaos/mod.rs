@@ -1,14 +1,14 @@
 //! Full load while members die: is every call answered exactly once, with the right answer or an error that says why?
 //!
 //! Each seat of each office is a task that connects, joins, works, ends in a way that chance picks, and starts over.
-//! Agents (`agent`) keep calls in flight and hold every acknowledgement that comes off the wire against their `ledger`;
-//! Computers (`computer`) answer, mostly, and sometimes twice, late, never, or for somebody else. What chance does
-//! follows from one seed, seat by seat; when it happens does not, since the machine has a say in that.
+//! Agents (`agent`) keep calls in flight and hold every acknowledgement that comes off the wire against their
+//! `pending_calls`; Computers (`computer`) answer, mostly, and sometimes twice, late, never, or for another Computer. What
+//! chance does follows from one seed, seat by seat; when it happens does not, since the machine has a say in that.
 
 mod agent;
 mod computer;
 mod fate;
-mod ledger;
+mod pending_calls;
 mod tally;
 
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 const AFTERMATH: Duration = Duration::from_secs(12);
 
 /// What all members share.
-struct Stage {
+struct SharedRun {
     address: SocketAddr,
     end: Instant,
     tally: Tally,
@@ -64,24 +64,24 @@ pub async fn run(plan: &Plan, seconds: u64, seed: u64) -> Outcome {
         agent::IN_FLIGHT
     ));
     let running = Server::A2c.start(Patience::Default, plan.cores);
-    let stage = Arc::new(Stage {
+    let shared = Arc::new(SharedRun {
         address: running.address,
         end: Instant::now() + Duration::from_secs(seconds),
         tally: Tally::default(),
     });
     let (cpu, begin) = (cpu_nanos(running.pid), Instant::now());
-    let mut members = everybody(&stage, seed);
-    let settled = watch(progress, &running, &stage, seconds).await;
+    let mut members = everybody(&shared, seed);
+    let settled = watch(progress, &running, &shared, seconds).await;
     let (cpu, took, loaded) = (cpu_nanos(running.pid) - cpu, begin.elapsed(), rss_kib(running.pid));
     while let Some(ended) = members.join_next().await {
         if let Err(panic) = ended {
-            stage.tally.note(|totals| totals.unexpected.push(format!("a member of ours failed: {panic}")));
+            shared.tally.note(|totals| totals.unexpected.push(format!("a member of ours failed: {panic}")));
         }
     }
     progress.say("chaos: waiting until the hub has noticed that everybody left");
     tokio::time::sleep(AFTERMATH).await;
 
-    let totals = stage.tally.totals();
+    let totals = shared.tally.totals();
     progress.print(&totals);
     let mib = |kib: u64| kib as f64 / 1024.0;
     progress.print(format_args!(
@@ -106,15 +106,15 @@ pub async fn run(plan: &Plan, seconds: u64, seed: u64) -> Outcome {
     Outcome { totals, seconds }
 }
 
-fn everybody(stage: &Arc<Stage>, seed: u64) -> JoinSet<()> {
+fn everybody(shared: &Arc<SharedRun>, seed: u64) -> JoinSet<()> {
     let mut members = JoinSet::new();
     for office in 0..OFFICES {
         for place in 0..=COMPUTERS {
             // Chance of a seat depends on the seed and the seat, not on what others do.
             let life = Life::new(seed, office * (COMPUTERS + 1) + place);
             match place {
-                COMPUTERS => members.spawn(agent::play(stage.clone(), Seat::agent(office), life, names(office))),
-                place => members.spawn(computer::play(stage.clone(), computer_seat(office, place), life)),
+                COMPUTERS => members.spawn(agent::play(shared.clone(), Seat::agent(office), life, names(office))),
+                place => members.spawn(computer::play(shared.clone(), computer_seat(office, place), life)),
             };
         }
     }
@@ -130,15 +130,15 @@ fn names(office: usize) -> Vec<String> {
 }
 
 /// Waits until the end of the load and gives the memory of the hub after it had settled.
-async fn watch(progress: &Progress, server: &Running, stage: &Stage, seconds: u64) -> u64 {
+async fn watch(progress: &Progress, server: &Running, shared: &SharedRun, seconds: u64) -> u64 {
     let settle = Duration::from_secs_f64(seconds as f64 * SETTLED);
     let (begin, mut settled) = (Instant::now(), None);
-    while Instant::now() < stage.end {
-        tokio::time::sleep(Duration::from_secs(1).min(stage.end.saturating_duration_since(Instant::now()))).await;
+    while Instant::now() < shared.end {
+        tokio::time::sleep(Duration::from_secs(1).min(shared.end.saturating_duration_since(Instant::now()))).await;
         if begin.elapsed() >= settle {
             settled.get_or_insert_with(|| rss_kib(server.pid));
         }
-        let totals = stage.tally.totals();
+        let totals = shared.tally.totals();
         progress.say(&format!(
             "chaos: {} of {seconds} s, {} calls, {} deaths, {} lost, {} duplicated, {} wrong, RSS {} KiB",
             begin.elapsed().as_secs(),
@@ -153,7 +153,7 @@ async fn watch(progress: &Progress, server: &Running, stage: &Stage, seconds: u6
     settled.unwrap_or_else(|| rss_kib(server.pid))
 }
 
-impl Stage {
+impl SharedRun {
     fn is_over(&self) -> bool {
         Instant::now() >= self.end
     }
@@ -186,7 +186,7 @@ impl Stage {
             End::Goodbye => link.goodbye().await,
             End::Killed => link.drop_dead(),
             End::Reset => link.reset(),
-            // Nobody reads and nobody answers pings, as on a machine that lost its network.
+            // The member neither reads nor answers pings, like a machine that lost its network.
             End::Silent => drop(tokio::spawn(async move {
                 tokio::time::sleep(SILENCE).await;
                 drop(link);

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::fate::End;
-use super::ledger::Entry;
+use super::pending_calls::Entry;
 
 /// Surprises that are kept in words; of more only the number is of interest.
 const KEPT: usize = 20;
@@ -17,7 +17,7 @@ pub struct Totals {
     pub calls: u64,
     pub right: u64,
     pub errors: BTreeMap<i64, u64>,
-    /// Calls whose Agent died, which nobody waits for any more.
+    /// Calls whose Agent died before the answer.
     pub abandoned: u64,
     pub lost: u64,
     pub duplicated: u64,

@@ -8,7 +8,7 @@
 //!
 //! Two instances of a server run, one with few offices and one with many, and are measured in turns: the machine may be
 //! slower a minute later, which must not look like growth. Keeping idle members alive costs the server CPU too; it is
-//! measured while nobody calls, and taken off.
+//! measured while no calls run, and taken off.
 
 use std::fmt;
 use std::sync::Arc;
@@ -197,7 +197,7 @@ impl Offices {
         .await
     }
 
-    /// CPU time per second, in nanoseconds, that the server needs while nobody calls.
+    /// CPU time per second, in nanoseconds, that the server needs while no calls run.
     async fn idle(&self, window: Duration) -> f64 {
         let (cpu, begin) = (cpu_nanos(self.running.pid), Instant::now());
         tokio::time::sleep(window).await;

@@ -17,7 +17,7 @@ pub enum Kind {
     Refused,
     /// The server takes the namespace away.
     Disconnect,
-    /// Something happened, or somebody is called.
+    /// A notification, or a call.
     Event,
     /// The answer to an event of ours.
     Ack,

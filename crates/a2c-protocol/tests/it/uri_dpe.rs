@@ -152,7 +152,7 @@ fn a_place_knows_its_document() {
 }
 
 #[test]
-fn a_document_form_is_read_anew_in_finder_context() {
+fn a_document_form_is_parsed_again_in_finder_context() {
     #[track_caller]
     fn check(segments: &[&str], expected: Result<DpeLevel, DpeRule>) {
         let document = DpeDocumentUri::new(host("h"), segments.iter().copied()).expect("a document");

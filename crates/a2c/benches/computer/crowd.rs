@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Bench;
 use crate::bars::Bars;
-use crate::desk::{Desk, sample, script};
+use crate::computer_process::{ComputerProcess, sample, script};
 use crate::round::{Round, many};
 
 const ROUNDS: usize = 3;
@@ -59,16 +59,16 @@ fn servers(with_unruly: bool) -> Value {
 }
 
 async fn at(bench: &Bench, name: &str, servers: &Value) -> Measured {
-    let desk = Desk::start(bench, name, servers);
+    let computer = ComputerProcess::start(bench, name, servers);
     // A first call to each, not measured.
-    call_healthy(&bench.agent, &desk.name, HEALTHY * 4).await;
+    call_healthy(&bench.agent, &computer.name, HEALTHY * 4).await;
     let asking = {
-        let (agent, name) = (bench.agent.clone(), desk.name.clone());
+        let (agent, name) = (bench.agent.clone(), computer.name.clone());
         tokio::spawn(ask_for_tools(agent, name))
     };
-    let calls = call_healthy(&bench.agent, &desk.name, CALLS).await;
+    let calls = call_healthy(&bench.agent, &computer.name, CALLS).await;
     let asks = asking.await.expect("asking does not panic");
-    desk.stop();
+    computer.stop();
     Measured { calls, asks }
 }
 

@@ -8,8 +8,8 @@
 #![expect(clippy::print_stdout, reason = "figures go to standard output")]
 
 mod bars;
+mod computer_process;
 mod crowd;
-mod desk;
 mod overhead;
 mod round;
 mod tools;
@@ -34,7 +34,7 @@ async fn main() -> ExitCode {
     let wants = |name: &str| wanted.is_empty() || wanted.iter().any(|arg| arg == name);
     let hub = Hub::start(HubConfig::on(([127, 0, 0, 1], 0).into())).await.expect("the hub starts");
     let agent = Agent::connect(&LinkOptions::new(hub.url()), "bench").await.expect("connected");
-    agent.join(desk::OFFICE).await.expect("joined");
+    agent.join(computer_process::OFFICE).await.expect("joined");
     let bench = Bench { hub, agent };
     let mut bars = Bars::default();
     round::header();

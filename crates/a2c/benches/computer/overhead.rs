@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bars::Bars;
 use crate::round::{Round, many};
-use crate::{Bench, desk};
+use crate::{Bench, computer_process};
 
 /// How many rounds, by turns; and how many calls in each, one by one and with many in flight.
 const ROUNDS: usize = 3;
@@ -22,9 +22,9 @@ const TOGETHER: usize = 40_000;
 const IN_FLIGHT: usize = 64;
 
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
-    let config = json!({"servers": {"sample": desk::sample()}});
+    let config = json!({"servers": {"sample": computer_process::sample()}});
     let config = ComputerConfig::parse(&config.to_string()).expect("the configuration is valid");
-    let seat = Seat { office: desk::OFFICE.into(), name: "overhead".into() };
+    let seat = Seat { office: computer_process::OFFICE.into(), name: "overhead".into() };
     let options = ComputerOptions::new(LinkOptions::new(bench.hub.url()), seat, config);
     let computer = Computer::start(options.confirmation(Confirmation::Allow)).await.expect("the computer starts");
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_a2c"));

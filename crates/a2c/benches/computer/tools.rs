@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Bench;
 use crate::bars::Bars;
-use crate::desk::{Desk, OFFICE, script};
+use crate::computer_process::{ComputerProcess, OFFICE, script};
 use crate::round::{Round, many};
 
 const SERVERS: usize = 50;
@@ -22,8 +22,8 @@ const ASKS: usize = 500;
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     let each = script("unruly.py", &["many", &TOOLS_OF_EACH.to_string()]);
     let servers: Map<String, Value> = (0..SERVERS).map(|number| (format!("s{number}"), each.clone())).collect();
-    let desk = Desk::start(bench, "tools", &servers.into());
-    let (agent, name) = (bench.agent.clone(), desk.name.clone());
+    let computer = ComputerProcess::start(bench, "tools", &servers.into());
+    let (agent, name) = (bench.agent.clone(), computer.name.clone());
     // The office may be joined before the last of them has started.
     let complete = async {
         while !all_tools(agent.clone(), name.clone()).await {
@@ -34,14 +34,14 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     let asks = many(ASKS, 1, move |_| all_tools(agent.clone(), name.clone())).await;
     asks.print("get_tools, 2,000 tools", 1);
     bench.agent.leave().await.expect("left");
-    let (raw, size) = undecoded(bench, &desk.name).await;
+    let (raw, size) = undecoded(bench, &computer.name).await;
     raw.print(&format!("the same, not decoded, {} KiB", size >> 10), 1);
     bench.agent.join(OFFICE).await.expect("joined again");
     bars.below("get_tools of 2,000 tools on 50 servers, p99", asks.ms(0.99), 15.0, "ms");
-    desk.stop();
+    computer.stop();
 }
 
-/// The same question by somebody who does not look into the answer: what is left is what the Agent's decoding costs.
+/// The same request, but the answer is not decoded: what is left is what the Agent's decoding costs.
 async fn undecoded(bench: &Bench, computer: &str) -> (Round, usize) {
     let (link, _inbox) = Link::connect(&LinkOptions::new(bench.hub.url()), Role::Agent).await.expect("connected");
     link.join(&Seat { office: OFFICE.into(), name: "raw".into() }).await.expect("joined");

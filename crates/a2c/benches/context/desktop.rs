@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::Bench;
 use crate::bars::Bars;
-use crate::desk::Desk;
+use crate::computer_process::ComputerProcess;
 use crate::round::many;
 use crate::server::started;
 
@@ -19,7 +19,7 @@ const ASKS: usize = 3;
 
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     let limit = ["--window-timeout", "2"];
-    let well = Desk::start_with(bench, "well", &servers(0), &limit);
+    let well = ComputerProcess::start_with(bench, "well", &servers(0), &limit);
     let (agent, name) = (bench.agent.clone(), well.name.clone());
     let asks = many(200, 1, move |_| {
         let (agent, name) = (agent.clone(), name.clone());
@@ -27,12 +27,12 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     });
     asks.await.print("get_desktop, 500 windows", 1);
     well.stop();
-    let desk = Desk::start_with(bench, "windows", &servers(HANGING), &limit);
+    let computer = ComputerProcess::start_with(bench, "windows", &servers(HANGING), &limit);
     let mut worst = Duration::ZERO;
     let complete = (SERVERS - HANGING) * WINDOWS_OF_EACH;
     for _ in 0..ASKS {
         let begin = Instant::now();
-        let shown = shown(&bench.agent, &desk.name).await;
+        let shown = shown(&bench.agent, &computer.name).await;
         worst = worst.max(begin.elapsed());
         assert_eq!(shown, complete, "every other window is there");
     }
@@ -42,7 +42,7 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
         LIMIT.as_secs()
     );
     bars.at_most("get_desktop with 3 servers that hang, of the limit", worst.as_secs_f64() / LIMIT.as_secs_f64(), 1.1);
-    desk.stop();
+    computer.stop();
 }
 
 fn servers(hanging: usize) -> Value {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Bench;
 use crate::bars::Bars;
-use crate::desk::Desk;
+use crate::computer_process::ComputerProcess;
 use crate::round::many;
 use crate::server::started;
 
@@ -18,7 +18,7 @@ const CHANGES_AT_A_TIME: usize = 20;
 
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars, is_quick: bool) {
     // What the Computer and its fifty servers need by themselves.
-    let empty = Desk::start(bench, "empty", &servers(0));
+    let empty = ComputerProcess::start(bench, "empty", &servers(0));
     let base = empty.resident_kib();
     empty.stop();
     let few = library(bench, 1_000).await;
@@ -32,39 +32,43 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars, is_quick: bool) {
 }
 
 /// A Computer that knows so many documents.
-async fn library(bench: &Bench, documents: usize) -> Desk {
+async fn library(bench: &Bench, documents: usize) -> ComputerProcess {
     let begin = Instant::now();
-    let desk = Desk::start(bench, &format!("library-{documents}"), &servers(documents / SERVERS));
+    let computer = ComputerProcess::start(bench, &format!("library-{documents}"), &servers(documents / SERVERS));
     let found =
-        async || bench.agent.finder(&desk.name, FinderQuery::default()).await.map_or(0, |page| page.total_count);
+        async || bench.agent.finder(&computer.name, FinderQuery::default()).await.map_or(0, |page| page.total_count);
     while found().await < documents as u64 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let took = begin.elapsed().as_secs_f64();
     println!("\n{documents} documents on {SERVERS} servers: all known {took:.1} s after the start");
-    desk
+    computer
 }
 
 /// The CPU time of the Computer for one document that changes, is read again and put into its place, in milliseconds.
-async fn change(bench: &Bench, desk: &Desk) -> f64 {
+async fn change(bench: &Bench, computer: &ComputerProcess) -> f64 {
     let touch = async || {
         let arguments = json!({ "documents": CHANGES_AT_A_TIME });
-        bench.agent.call_tool(&desk.name, "s0_touch", arguments, Duration::from_secs(60)).await.expect("it is called");
+        bench
+            .agent
+            .call_tool(&computer.name, "s0_touch", arguments, Duration::from_secs(60))
+            .await
+            .expect("it is called");
     };
     touch().await;
-    let before = desk.cpu_ms();
+    let before = computer.cpu_ms();
     for _ in 0..CHANGES / CHANGES_AT_A_TIME {
         touch().await;
     }
-    let each = (desk.cpu_ms() - before) / CHANGES as f64;
+    let each = (computer.cpu_ms() - before) / CHANGES as f64;
     println!("a document that changes costs {each:.3} ms of the Computer's CPU");
     each
 }
 
 /// Asks for pages, and gives what one changed document costs.
 async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, limit: f64, base: f64) -> f64 {
-    let desk = library(bench, documents).await;
-    let resident = desk.resident_kib();
+    let computer = library(bench, documents).await;
+    let resident = computer.resident_kib();
     let each = (resident - base) * 1024.0 / documents as f64;
     println!(
         "the Computer has {:.0} MiB, {:.0} MiB of it without documents: {each:.0} bytes for each",
@@ -91,7 +95,7 @@ async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, lim
     ];
     let mut worst: f64 = 0.0;
     for (what, query) in filters {
-        let (agent, name) = (bench.agent.clone(), desk.name.clone());
+        let (agent, name) = (bench.agent.clone(), computer.name.clone());
         let round = many(asks, 1, move |_| {
             let (agent, name, query) = (agent.clone(), name.clone(), query.clone());
             async move { agent.finder(&name, query).await.is_ok() }
@@ -102,8 +106,8 @@ async fn size(bench: &Bench, bars: &mut Bars, documents: usize, asks: usize, lim
     }
     bars.below(&format!("a page of {documents} documents, any filter, worst p99"), worst, limit, "ms");
     bars.below(&format!("memory for each of {documents} documents"), each, 1024.0, "bytes");
-    let one = change(bench, &desk).await;
-    desk.stop();
+    let one = change(bench, &computer).await;
+    computer.stop();
     one
 }
 

@@ -10,8 +10,8 @@
 #[path = "../computer/bars.rs"]
 mod bars;
 mod change;
-#[path = "../computer/desk.rs"]
-mod desk;
+#[path = "../computer/computer_process.rs"]
+mod computer_process;
 mod desktop;
 mod finder;
 mod news;
@@ -47,7 +47,7 @@ async fn main() -> ExitCode {
     let wants = |name: &str| parts.is_empty() || parts.contains(&name);
     let hub = Hub::start(HubConfig::on(([127, 0, 0, 1], 0).into())).await.expect("the hub starts");
     let agent = Agent::connect(&LinkOptions::new(hub.url()), "bench").await.expect("connected");
-    agent.join(desk::OFFICE).await.expect("joined");
+    agent.join(computer_process::OFFICE).await.expect("joined");
     let bench = Bench { hub, agent };
     let mut bars = Bars::default();
     round::header();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Bench;
 use crate::bars::Bars;
-use crate::desk::Desk;
+use crate::computer_process::ComputerProcess;
 use crate::round::Round;
 use crate::server::{nanos, started};
 
@@ -20,14 +20,14 @@ const PAUSE: Duration = Duration::from_millis(120);
 
 pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
     let servers = json!({"w": started("windows", "w", 3), "d": started("documents", "d", 1_000)});
-    let desk = Desk::start(bench, "news", &servers);
+    let computer = ComputerProcess::start(bench, "news", &servers);
     let mut heard = bench.agent.subscribe();
     for (tool, what) in [("w_touch", "window"), ("d_touch", "document")] {
         let mut times = Vec::new();
         for _ in 0..CHANGES {
             tokio::time::sleep(PAUSE).await;
             drain(&mut heard);
-            let call = bench.agent.call_tool(&desk.name, tool, json!({}), Duration::from_secs(10));
+            let call = bench.agent.call_tool(&computer.name, tool, json!({}), Duration::from_secs(10));
             let arrived = async {
                 while !is_update(&heard.recv().await.expect("the agent lives")) {}
                 nanos()
@@ -40,16 +40,16 @@ pub(crate) async fn measure(bench: &Bench, bars: &mut Bars) {
         round.print(&format!("a {what} changes until it is heard"), 1);
         bars.below(&format!("from a changed {what} to the agent, p99"), round.ms(0.99), 5.0, "ms");
     }
-    burst(bench, bars, &desk, &mut heard).await;
-    desk.stop();
+    burst(bench, bars, &computer, &mut heard).await;
+    computer.stop();
 }
 
 /// A thousand changes at once: how many are announced in the second that follows, and whether the last one is seen.
-async fn burst(bench: &Bench, bars: &mut Bars, desk: &Desk, heard: &mut AgentEvents) {
+async fn burst(bench: &Bench, bars: &mut Bars, computer: &ComputerProcess, heard: &mut AgentEvents) {
     tokio::time::sleep(PAUSE).await;
     drain(heard);
     let begin = Instant::now();
-    let call = bench.agent.call_tool(&desk.name, "w_touch", json!({ "times": BURST }), Duration::from_secs(10));
+    let call = bench.agent.call_tool(&computer.name, "w_touch", json!({ "times": BURST }), Duration::from_secs(10));
     let count = async {
         let mut count = 0;
         while let Ok(event) =
@@ -61,7 +61,7 @@ async fn burst(bench: &Bench, bars: &mut Bars, desk: &Desk, heard: &mut AgentEve
     };
     let (called, count) = tokio::join!(call, count);
     called.expect("it is called");
-    let seen = bench.agent.desktop(&desk.name, DesktopQuery::default()).await.expect("the Desktop");
+    let seen = bench.agent.desktop(&computer.name, DesktopQuery::default()).await.expect("the Desktop");
     // Each of the changes before was one, too.
     let last = format!("\n\n{}", CHANGES + BURST);
     let is_seen = seen.iter().all(|window| window.ends_with(&last));

@@ -30,7 +30,7 @@ pub(crate) async fn serve(args: &[String]) {
     let count = count.parse().expect("a number");
     let (state, reads) = (AtomicU64::new(0), watch::Sender::new(0));
     let library = Library { kind: kind.clone(), name: name.clone(), count, state, reads };
-    let service = library.serve(rmcp::transport::stdio()).await.expect("somebody is there");
+    let service = library.serve(rmcp::transport::stdio()).await.expect("a client is connected");
     service.waiting().await.expect("it ends in order");
 }
 

@@ -61,7 +61,7 @@ fn json_is_the_answer_as_received() {
     let (code, failed) = ask(&["call", "desk", "nope"]);
     assert_eq!((code, &failed["isError"], &failed["_meta"]["error_code"]), (Some(1), &json!(true), &json!(4001)));
     assert_eq!(failed["meta"], failed["_meta"]);
-    let (code, refused) = ask(&["tools", "nobody"]);
+    let (code, refused) = ask(&["tools", "missing"]);
     assert_eq!((code, &refused["code"], &refused["error"]["code"]), (Some(1), &json!(404), &json!(404)));
 }
 

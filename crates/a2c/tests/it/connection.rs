@@ -12,14 +12,14 @@ use crate::program::{self, a2c, computer, hub, ran, run};
 
 /// A foreign Socket.IO server with TLS that asks for a client certificate. It knows nothing of A2C: that it says so shows
 /// that TLS was no obstacle.
-struct Foreign {
+struct ForeignServer {
     peer: Peer,
     dir: TempDir,
 }
 
 const PAST_TLS: &str = "Invalid namespace";
 
-impl Foreign {
+impl ForeignServer {
     fn start() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -63,7 +63,7 @@ impl Foreign {
 
 #[test]
 fn a_hub_is_trusted_by_its_ca_and_shown_a_certificate() {
-    let foreign = Foreign::start();
+    let foreign = ForeignServer::start();
     let [ca, certificate, key, both] = ["ca.crt", "desk.crt", "desk.key", "desk.pem"].map(|name| foreign.file(name));
     foreign.ask(&[]).fails_saying(&["certificate is not trusted", "unknown CA", "--ca-file"]);
     let nameless = foreign.ask(&["--ca-file", &ca]);
@@ -79,7 +79,7 @@ fn a_hub_is_trusted_by_its_ca_and_shown_a_certificate() {
     foreign.ask(&["--ca-file", &ca, "--client-cert", &certificate]).fails_saying(&["no private key in", &certificate]);
     for (file, problem) in [(key.as_str(), "no certificate in"), ("/nowhere", "cannot read")] {
         let mistaken = foreign.ask(&["--ca-file", file]);
-        assert!(!mistaken.stderr.contains("cannot reach the hub"), "nobody was asked: {}", mistaken.stderr);
+        assert!(!mistaken.stderr.contains("cannot reach the hub"), "no hub was asked: {}", mistaken.stderr);
         mistaken.fails_saying(&[problem, file]);
     }
 

@@ -26,7 +26,7 @@ fn command(hub: &Peer, rest: &[&str]) -> Command {
 fn a_desktop_is_shown() {
     let hub = hub();
     let desk = Scripted::join(&hub, "desk", library);
-    // Nobody's terminal is behind a pipe: the text comes as it is.
+    // There is no terminal behind a pipe: the text comes as it is.
     assert_eq!(agent(&hub, "o", &["desktop", "desk"]).ok(), "window://a\n\none\u{7}\n\nwindow://b\n\n二\n");
     let asked = desk.heard(|event, _| event == "client:get_desktop");
     assert!(asked.get("desktop_size").is_none() && asked.get("window").is_none(), "{asked}");
@@ -43,7 +43,7 @@ fn a_desktop_is_shown() {
         let empty = agent(&hub, "o", &[&["desktop", "desk"], &args[..]].concat());
         assert!(empty.code == Some(0) && empty.stdout.is_empty() && empty.stderr.contains(said), "{}", empty.stderr);
     }
-    agent(&hub, "o", &["desktop", "nobody"]).fails_saying(&["nobody", "404", "`a2c agent members`"]);
+    agent(&hub, "o", &["desktop", "missing"]).fails_saying(&["missing", "404", "`a2c agent members`"]);
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn documents_are_browsed_on_a_terminal() {
         {"wait": "1 of 1,234", "keys": "j"},
         {"wait": "Quarterly.", "keys": "\r"},
         {"wait": "desk › Report 1"},
-        // Here no type is chosen, and nobody is thrown back to the documents.
+        // Here no type is chosen, and the browser stays on the page.
         {"wait": "# Markdown of", "keys": "tj"},
         {"wait": "pages/1?format=markdown", "keys": "k\r"},
         {"wait": "desk › Report 1 › page 0: Cover"},
@@ -451,10 +451,10 @@ fn a_browser_gives_the_terminal_back_whatever_ends_it() {
         desk.agent_went();
     }
     // A mistyped name is told without taking the screen.
-    let ended = browse(&hub, &["nobody"], &json!([]));
+    let ended = browse(&hub, &["missing"], &json!([]));
     let said = ended["after"].as_str().unwrap();
     assert!(
-        ended["code"] == 1 && ended["left"] == false && said.contains("'nobody' in the office; there are: desk"),
+        ended["code"] == 1 && ended["left"] == false && said.contains("'missing' in the office; there are: desk"),
         "{ended}"
     );
     // The loss of the hub is told in the status line.

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::program::owner::{Home, sample, servers};
 use crate::program::{hub, ran};
 
-/// A line of ours to the Computer, and its answer.
-struct Line(BufReader<UnixStream>);
+/// A connection to the control socket of the Computer.
+struct ControlConnection(BufReader<UnixStream>);
 
-impl Line {
+impl ControlConnection {
     fn to(home: &Home) -> Self {
         let stream = UnixStream::connect(home.path("a2c/desk@o.sock")).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -42,19 +42,19 @@ fn sample_at(home: &Home) -> String {
 fn whatever_comes_in_only_its_sender_is_the_worse_for_it() {
     let (home, hub) = (Home::new(), hub());
     let _computer = home.computer(&hub, "desk", &sample_at(&home), &["--yes"]);
-    let mut line = Line::to(&home);
+    let mut connection = ControlConnection::to(&home);
     for garbage in ["hello\n", "{\"op\": \"nope\"}\n", "[]\n", "{\"op\": \"call\"}\n", "\u{0}\n", "{\"op\"\n"] {
-        assert_eq!(line.send(garbage).answer()["error"]["kind"], "bad_request", "{garbage:?}");
+        assert_eq!(connection.send(garbage).answer()["error"]["kind"], "bad_request", "{garbage:?}");
     }
-    // The same line goes on working, several requests at once included.
-    line.send("\n{\"op\":\"hello\"}\n{\"op\":\"restart\",\"server\":\"x\"}\n");
-    assert_eq!(line.answer()["ok"]["name"], "desk");
-    assert_eq!(line.answer()["error"]["kind"], "not_found");
-    Line::to(&home).send("{\"op\": \"sta");
+    // The same connection goes on working, several requests at once included.
+    connection.send("\n{\"op\":\"hello\"}\n{\"op\":\"restart\",\"server\":\"x\"}\n");
+    assert_eq!(connection.answer()["ok"]["name"], "desk");
+    assert_eq!(connection.answer()["error"]["kind"], "not_found");
+    ControlConnection::to(&home).send("{\"op\": \"sta");
     // Those who only sit there keep others away, but not for good.
-    let sitting: Vec<_> = (0..31).map(|_| Line::to(&home)).collect();
-    assert_eq!(Line::to(&home).answer()["error"]["kind"], "busy");
-    assert_eq!(line.send("{\"op\":\"hello\"}\n").answer()["ok"]["office"], "o");
+    let sitting: Vec<_> = (0..31).map(|_| ControlConnection::to(&home)).collect();
+    assert_eq!(ControlConnection::to(&home).answer()["error"]["kind"], "busy");
+    assert_eq!(connection.send("{\"op\":\"hello\"}\n").answer()["ok"]["office"], "o");
     drop(sitting);
     until("room for others", || home.run(&["status"]).code == Some(0));
 }
@@ -63,16 +63,16 @@ fn whatever_comes_in_only_its_sender_is_the_worse_for_it() {
 fn a_line_without_end_is_refused() {
     let (home, hub) = (Home::new(), hub());
     let _computer = home.computer(&hub, "desk", &sample_at(&home), &["--yes"]);
-    let mut line = Line::to(&home);
+    let mut connection = ControlConnection::to(&home);
     let piece = vec![b'x'; 1 << 20];
     // It may be sent away before all of it is written.
     for _ in 0..20 {
-        if line.0.get_mut().write_all(&piece).is_err() {
+        if connection.0.get_mut().write_all(&piece).is_err() {
             break;
         }
     }
     let mut answer = String::new();
-    let _ = line.0.read_line(&mut answer);
+    let _ = connection.0.read_line(&mut answer);
     assert!(answer.is_empty() || answer.contains("bad_request"), "{answer}");
     assert_eq!(home.run(&["call", "echo", r#"{"text": "fine"}"#]).ok(), "fine\n");
 }
@@ -82,9 +82,9 @@ fn a_tool_is_told_to_stop_when_its_caller_hangs_up() {
     let (home, hub) = (Home::new(), hub());
     let _computer = home.computer(&hub, "desk", &sample_at(&home), &["--yes"]);
     let request = json!({"op": "call", "tool": "wait", "arguments": {"seconds": 3000}, "timeout": 3600});
-    let mut line = Line::to(&home);
-    line.send(&format!("{request}\n"));
-    drop(line);
+    let mut connection = ControlConnection::to(&home);
+    connection.send(&format!("{request}\n"));
+    drop(connection);
     until("the end of the call", || home.json(&["status", "--json"])["servers"][0]["failed_calls"] == 1);
 }
 
@@ -163,12 +163,12 @@ fn a_killed_computer_leaves_its_place_to_the_next() {
 fn another_user_is_sent_away() {
     let may_be_others = rustix::process::geteuid().is_root();
     let (home, hub) = (Home::new(), hub());
-    let as_nobody = |args: &[&str]| {
+    let as_other_user = |args: &[&str]| {
         let mut command = std::process::Command::new("setpriv");
         command.args(["--reuid", "65534", "--clear-groups"]).args(args).output()
     };
-    // Only who is root can be somebody else, and only where the program can be read by all.
-    let reachable = |program| as_nobody(&[program, "--version"]).is_ok_and(|output| output.status.success());
+    // Only root can act as another user, and only where the program can be read by all.
+    let reachable = |program| as_other_user(&[program, "--version"]).is_ok_and(|output| output.status.success());
     if !may_be_others || !reachable(env!("CARGO_BIN_EXE_a2c")) {
         return;
     }
@@ -176,10 +176,10 @@ fn another_user_is_sent_away() {
     let socket = home.arg("own.sock");
     let computer = home.computer(&hub, "desk", &sample_at(&home), &["--control", &socket]);
     let status = [env!("CARGO_BIN_EXE_a2c"), "computer", "status", "--socket", &socket];
-    ran(as_nobody(&status).unwrap()).fails_saying(&["no Computer answers"]);
+    ran(as_other_user(&status).unwrap()).fails_saying(&["no Computer answers"]);
     // Also where the rights of the file would let them in.
     std::fs::set_permissions(&socket, PermissionsExt::from_mode(0o666)).unwrap();
-    ran(as_nobody(&status).unwrap()).fails_saying(&["a2c:"]);
+    ran(as_other_user(&status).unwrap()).fails_saying(&["a2c:"]);
     until("a warning", || computer.stderr_tail().contains("another user was sent away"));
     home.run(&status[2..]).ok();
 }

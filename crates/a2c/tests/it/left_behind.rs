@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::program::{Config, a2c, hub};
 
 /// What the relatives of each server are like; see `family.py`.
-const FAMILIES: [&[&str]; 10] = [
+const TREES: [&[&str]; 10] = [
     &["stubborn"],
     &["group"],
     &["session"],
@@ -27,32 +27,32 @@ const FAMILIES: [&[&str]; 10] = [
 ];
 
 /// A Computer with servers of the worst kind.
-struct Families {
+struct ProcessTrees {
     computer: Peer,
-    traces: Traces,
+    traces: ProcessTraces,
     _hub: Peer,
     _config: Config,
 }
 
 /// How the processes of one test are found.
-struct Traces {
+struct ProcessTraces {
     /// A word in the environment of the Computer and of all its processes that have one.
     word: String,
     /// A folder of files in which processes have noted their numbers.
     pids: PathBuf,
 }
 
-impl Families {
-    fn new(families: &[&[&str]]) -> Self {
+impl ProcessTrees {
+    fn new(trees: &[&[&str]]) -> Self {
         let hub = hub();
         let script = a2c_testbed::workspace_root().join("tests/hostile/family.py");
-        let traces = Traces::new();
+        let traces = ProcessTraces::new();
         let server = |(i, family): (usize, &&[&str])| {
             let file = traces.pids.join(i.to_string());
             let args = [&[script.to_str().unwrap(), file.to_str().unwrap()], *family].concat();
             (format!("s{i}"), json!({"command": a2c_testbed::python(), "args": args}))
         };
-        let servers: serde_json::Map<_, _> = families.iter().enumerate().map(server).collect();
+        let servers: serde_json::Map<_, _> = trees.iter().enumerate().map(server).collect();
         let config = Config::new(&json!({"mcpServers": servers}).to_string());
         let computer = Peer::ready(traces.computer(&hub, &config));
         Self { computer, traces, _hub: hub, _config: config }
@@ -66,7 +66,7 @@ impl Families {
     }
 }
 
-impl Traces {
+impl ProcessTraces {
     fn new() -> Self {
         let pids = tempfile::tempdir().unwrap().keep();
         Self { word: format!("test-{}", pids.file_name().unwrap().to_str().unwrap()), pids }
@@ -96,7 +96,7 @@ impl Traces {
     }
 }
 
-impl Drop for Traces {
+impl Drop for ProcessTraces {
     fn drop(&mut self) {
         // A test that failed must not leave behind what it found left behind.
         for pid in self.living().into_iter().map(|(_, pid)| pid).chain(bearing(&self.word)) {
@@ -120,11 +120,11 @@ fn shares_pipe(pid: u32, with: u32, descriptor: u32) -> bool {
 
 #[test]
 fn nothing_survives_a_computer_that_is_killed() {
-    let families = Families::new(&FAMILIES);
-    let relatives = FAMILIES.iter().flat_map(|family| family.iter()).filter(|t| !["deaf", "fork"].contains(t)).count();
-    assert!(families.traces.living().len() >= FAMILIES.len() + relatives, "{:?}", families.traces.living());
-    signal(families.computer.pid(), Signal::KILL);
-    families.traces.all_have_ended();
+    let trees = ProcessTrees::new(&TREES);
+    let relatives = TREES.iter().flat_map(|family| family.iter()).filter(|t| !["deaf", "fork"].contains(t)).count();
+    assert!(trees.traces.living().len() >= TREES.len() + relatives, "{:?}", trees.traces.living());
+    signal(trees.computer.pid(), Signal::KILL);
+    trees.traces.all_have_ended();
 }
 
 /// A program that does not end, and notes itself and two others that have left its group, one without an environment.
@@ -146,7 +146,7 @@ fn no_program_of_an_input_survives_a_computer_that_is_killed() {
         json!({"type": "command", "id": "key", "command": "secret-tool"}),
         json!({"type": "promptString", "id": "key", "password": true}),
     ] {
-        let (hub, traces) = (hub(), Traces::new());
+        let (hub, traces) = (hub(), ProcessTraces::new());
         std::fs::write(&program, ENDLESS.replace("FILE", traces.pids.join("pids").to_str().unwrap())).unwrap();
         std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
         let server = json!({"command": "cat", "env": {"KEY": "${input:key}"}});
@@ -164,29 +164,29 @@ fn no_program_of_an_input_survives_a_computer_that_is_killed() {
 
 #[test]
 fn nothing_survives_a_computer_that_is_stopped() {
-    let families = Families::new(&FAMILIES);
-    signal(families.computer.pid(), Signal::TERM);
-    until("its end", || !runs(families.computer.pid()));
+    let trees = ProcessTrees::new(&TREES);
+    signal(trees.computer.pid(), Signal::TERM);
+    until("its end", || !runs(trees.computer.pid()));
     // Not a moment later: it is its promise.
-    assert_eq!(families.traces.living(), []);
-    assert_eq!(bearing(&families.traces.word), [0; 0]);
+    assert_eq!(trees.traces.living(), []);
+    assert_eq!(bearing(&trees.traces.word), [0; 0]);
 }
 
 #[test]
 fn a_guardian_that_dies_is_replaced_by_one_who_knows_everything() {
-    let families = Families::new(&[&["deaf", "stubborn", "bare-daemon"]]);
-    let first = families.guardian().expect("a guardian");
+    let trees = ProcessTrees::new(&[&["deaf", "stubborn", "bare-daemon"]]);
+    let first = trees.guardian().expect("a guardian");
     signal(first, Signal::KILL);
-    until("another guardian", || families.guardian().is_some_and(|pid| pid != first));
-    until("a word of it", || families.computer.stderr_tail().contains("the guardian is gone"));
-    signal(families.computer.pid(), Signal::KILL);
-    families.traces.all_have_ended();
+    until("another guardian", || trees.guardian().is_some_and(|pid| pid != first));
+    until("a word of it", || trees.computer.stderr_tail().contains("the guardian is gone"));
+    signal(trees.computer.pid(), Signal::KILL);
+    trees.traces.all_have_ended();
 }
 
 #[test]
 fn a_guardian_is_apart_from_its_computer_and_its_servers() {
-    let families = Families::new(&[&["stubborn"]]);
-    let guardian = families.guardian().expect("a guardian");
+    let trees = ProcessTrees::new(&[&["stubborn"]]);
+    let guardian = trees.guardian().expect("a guardian");
     let status = std::fs::read_to_string(format!("/proc/{guardian}/status")).unwrap();
     let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
     let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
@@ -196,12 +196,12 @@ fn a_guardian_is_apart_from_its_computer_and_its_servers() {
     let stat = std::fs::read_to_string(format!("/proc/{guardian}/stat")).unwrap();
     let session = stat.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap();
     assert_eq!(session, guardian.to_string(), "no terminal of others is its own");
-    assert!(shares_pipe(families.computer.pid(), guardian, 0));
-    for (name, pid) in families.traces.living() {
+    assert!(shares_pipe(trees.computer.pid(), guardian, 0));
+    for (name, pid) in trees.traces.living() {
         assert!(!shares_pipe(pid, guardian, 0), "{name} would keep the guardian waiting");
     }
-    assert!(!shares_pipe(guardian, families.computer.pid(), 1), "it would keep the Computer's output open");
-    assert!(!shares_pipe(guardian, families.computer.pid(), 2));
+    assert!(!shares_pipe(guardian, trees.computer.pid(), 1), "it would keep the Computer's output open");
+    assert!(!shares_pipe(guardian, trees.computer.pid(), 2));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn every_line_of_a_json_log_is_an_object_with_flat_fields() {
     let office = "o\"\n\u{1b}[31m世界";
     let (mut desk, _config) = computer(&hub, office);
     agent(&hub, office, &["call", "desk", "echo", r#"{"text": "x"}"#]).ok();
-    agent(&hub, office, &["tools", "nobody"]).fails_saying(&["404"]);
+    agent(&hub, office, &["tools", "missing"]).fails_saying(&["404"]);
     assert!(desk.terminate().success());
     assert!(hub.terminate().success());
 

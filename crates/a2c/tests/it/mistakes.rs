@@ -76,7 +76,7 @@ fn what_is_said_about_mistakes_is_as_it_was_agreed() {
         ("agent_with_odd_address", "agent --url ftp://hub.example --office o members"),
         ("agent_without_hub", "agent --url http://127.0.0.1:1 --office o members"),
         ("agent_with_tls_at_a_hub_without", "agent --url TLS-HUB --office o members"),
-        ("agent_names_no_computer", "agent --url HUB --office o tools nobody"),
+        ("agent_names_no_computer", "agent --url HUB --office o tools missing"),
         ("agent_with_broken_arguments", "agent --url HUB --office o call desk echo {"),
         ("computer_without_anything", "computer"),
         ("computer_without_file", "computer --log off --url HUB --office o --name desk --config none.json"),

@@ -14,21 +14,21 @@ use crate::in_process::{TestOffice, stdio, until};
 use crate::program;
 
 /// A file in which a server writes how often it was called.
-struct Ledger {
+struct CallLog {
     file: PathBuf,
     _dir: tempfile::TempDir,
 }
 
-impl Ledger {
+impl CallLog {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        Self { file: dir.path().join("ledger"), _dir: dir }
+        Self { file: dir.path().join("call_log"), _dir: dir }
     }
 
     fn servers(&self) -> Value {
         let script = a2c_testbed::workspace_root().join("tests/hostile/unruly.py");
-        let args = [script.to_str().unwrap(), "ledger", self.file.to_str().unwrap()];
-        json!({"ledger": stdio(a2c_testbed::python(), &args)})
+        let args = [script.to_str().unwrap(), "call_log", self.file.to_str().unwrap()];
+        json!({"call_log": stdio(a2c_testbed::python(), &args)})
     }
 
     fn lines(&self) -> usize {
@@ -57,9 +57,9 @@ fn text_of(answer: &Value) -> &str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_gets_the_answer_of_the_first() {
-    let ledger = Ledger::new();
-    ledger.go();
-    let office = TestOffice::new(&ledger.servers()).await;
+    let call_log = CallLog::new();
+    call_log.go();
+    let office = TestOffice::new(&call_log.servers()).await;
     let first = ask(&office.agent, "key", &json!({})).await.unwrap();
     let again = ask(&office.agent, "key", &json!({})).await.unwrap();
     assert_eq!((text_of(&first), &first), ("1", &again));
@@ -72,16 +72,16 @@ async fn a_repeat_gets_the_answer_of_the_first() {
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(ledger.lines(), 2);
+    assert_eq!(call_log.lines(), 2);
     office.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_runs_while_the_hub_is_gone_is_answered_to_who_asks_again() {
-    let ledger = Ledger::new();
+    let call_log = CallLog::new();
     let hub = program::hub();
     let url = hub.address().to_owned();
-    let config = ComputerConfig::parse(&json!({"servers": ledger.servers()}).to_string()).unwrap();
+    let config = ComputerConfig::parse(&json!({"servers": call_log.servers()}).to_string()).unwrap();
     let seat = Seat { office: "o".into(), name: "desk".into() };
     let options = ComputerOptions::new(LinkOptions::new(&url), seat, config).confirmation(Confirmation::Allow);
     let computer = Computer::start(options).await.unwrap();
@@ -90,10 +90,10 @@ async fn a_call_that_runs_while_the_hub_is_gone_is_answered_to_who_asks_again() 
 
     let asking = agent.clone();
     let call = tokio::spawn(async move { ask(&asking, "key", &json!({})).await });
-    until("the call", || ledger.lines() == 1).await;
+    until("the call", || call_log.lines() == 1).await;
     // Without a farewell.
     drop(hub);
-    assert!(call.await.unwrap().is_err(), "there is nobody to answer");
+    assert!(call.await.unwrap().is_err(), "no Computer is there to answer");
 
     let mut news = agent.subscribe();
     let address = url.trim_start_matches("http://");
@@ -112,10 +112,10 @@ async fn a_call_that_runs_while_the_hub_is_gone_is_answered_to_who_asks_again() 
     tokio::time::timeout(PATIENCE, back).await.expect("both come back");
     let asking = agent.clone();
     let again = tokio::spawn(async move { ask(&asking, "key", &json!({})).await });
-    ledger.go();
+    call_log.go();
     assert_eq!(text_of(&again.await.unwrap().unwrap()), "1");
-    assert_eq!(ledger.lines(), 1, "it ran again");
-    // And whoever asks once more gets the same.
+    assert_eq!(call_log.lines(), 1, "it ran again");
+    // A further repeat gets the same answer.
     assert_eq!(text_of(&ask(&agent, "key", &json!({})).await.unwrap()), "1");
     agent.close().await;
     computer.stop().await;

@@ -48,7 +48,7 @@ async fn a_reload_touches_only_what_changed() {
     while !office.names().await.contains(&"which".to_owned()) {
         told_of_tools(&mut news).await;
     }
-    assert_eq!(office.text("which", json!({})).await, before, "it was started anew");
+    assert_eq!(office.text("which", json!({})).await, before, "it was restarted");
     assert!(matches!(office.handle().server("gone"), Err(OperateError::UnknownServer { .. })));
     assert_eq!(office.status("kept").restarts, 0);
     office.end().await;
@@ -119,7 +119,7 @@ async fn what_is_put_together_at_run_time_is_held_to_the_rules_of_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_waits_for_its_input_and_nobody_else_does() {
+async fn a_server_waits_for_its_input_and_no_other_server_does() {
     let config = json!({
         "inputs": [{"type": "promptString", "id": "word", "description": "The word"}],
         "servers": {"sample": sample(), "waiting": {"type": "stdio", "server_parameters": {
@@ -144,12 +144,12 @@ async fn a_server_waits_for_its_input_and_nobody_else_does() {
 
 /// Decides by the name of the tool, and remembers what it was asked.
 #[derive(Default)]
-struct Judge {
+struct ConfirmByTool {
     asked: Mutex<Vec<CallToConfirm>>,
 }
 
 #[async_trait]
-impl Confirmer for Judge {
+impl Confirmer for ConfirmByTool {
     async fn confirm(&self, call: &CallToConfirm) -> Verdict {
         self.asked.lock().unwrap().push(call.clone());
         match call.tool.as_str() {
@@ -161,11 +161,11 @@ impl Confirmer for Judge {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_decides_about_calls_that_are_not_allowed_beforehand() {
-    let judge = Arc::new(Judge::default());
+async fn the_confirmer_decides_about_calls_that_are_not_allowed_beforehand() {
+    let confirmer = Arc::new(ConfirmByTool::default());
     let mut servers = json!({"sample": sample(), "pid": pid_server()});
     servers["pid"]["default_tool_meta"] = json!({"auto_apply": true});
-    let asked = judge.clone();
+    let asked = confirmer.clone();
     let office = TestOffice::with(&servers, |options| options.confirmation = Confirmation::Ask(asked)).await;
     office.others_are_well().await;
     office.text("tool", json!({})).await;
@@ -179,10 +179,10 @@ async fn somebody_decides_about_calls_that_are_not_allowed_beforehand() {
     let own = within(office.handle().call("add", json!({"a": 1, "b": 2}).as_object().unwrap().clone(), PATIENCE)).await;
     assert_eq!(own.text(), "3");
     let asked: Vec<_> =
-        judge.asked.lock().unwrap().iter().map(|call| (call.tool.clone(), call.agent.clone())).collect();
+        confirmer.asked.lock().unwrap().iter().map(|call| (call.tool.clone(), call.agent.clone())).collect();
     let of = |tool: &str| (tool.to_owned(), "a".to_owned());
     assert_eq!(asked, [of("echo"), of("add"), of("wait")], "what runs unasked is not asked about");
-    assert_eq!(judge.asked.lock().unwrap()[1].arguments, *json!({"a": 1, "b": 2}).as_object().unwrap());
+    assert_eq!(confirmer.asked.lock().unwrap()[1].arguments, *json!({"a": 1, "b": 2}).as_object().unwrap());
     office.end().await;
 }
 
@@ -250,13 +250,13 @@ async fn a_rule_holds_when_it_was_given() {
 
 /// Agrees once it is told to.
 #[derive(Default)]
-struct Slow {
+struct DelayedConfirmer {
     asked: tokio::sync::Notify,
     agrees: tokio::sync::Notify,
 }
 
 #[async_trait]
-impl Confirmer for Slow {
+impl Confirmer for DelayedConfirmer {
     async fn confirm(&self, _: &CallToConfirm) -> Verdict {
         self.asked.notify_one();
         self.agrees.notified().await;
@@ -266,7 +266,7 @@ impl Confirmer for Slow {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_forbidden_while_it_waits_for_a_decision_does_not_run() {
-    let slow = Arc::new(Slow::default());
+    let slow = Arc::new(DelayedConfirmer::default());
     let confirmer = slow.clone();
     let office =
         TestOffice::with(&json!({"sample": sample()}), |o| o.confirmation = Confirmation::Ask(confirmer)).await;

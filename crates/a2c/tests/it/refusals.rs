@@ -20,12 +20,12 @@ fn moody(first: &Value) -> Peer {
 }
 
 /// A Computer whose log comes with its output, so that a test can wait for a line of it.
-struct Desk {
+struct LoggedComputer {
     peer: Peer,
     _config: Config,
 }
 
-impl Desk {
+impl LoggedComputer {
     fn start(url: &str, more: &[&str], environment: &[(&str, &str)]) -> Self {
         let config = Config::new(r#"{"servers": {}}"#);
         let mut shell = Command::new("sh");
@@ -70,7 +70,7 @@ fn count(lines: &[String], part: &str) -> usize {
 #[test]
 fn a_hub_that_says_later_is_asked_again() {
     let mut hub = moody(&json!({}));
-    let desk = Desk::start(hub.address(), &[], &[("A2C_TOKEN", "s3cret")]);
+    let computer = LoggedComputer::start(hub.address(), &[], &[("A2C_TOKEN", "s3cret")]);
     happens(&hub, "joined s3cret");
     let later = |seconds| format!("429 too many wrong credentials from this address: wait {seconds} s");
     order(&mut hub, &json!({"refuse": later(9), "drop": true}));
@@ -81,7 +81,7 @@ fn a_hub_that_says_later_is_asked_again() {
     happens(&hub, "refused s3cret");
     order(&mut hub, &json!({"refuse": null}));
     happens(&hub, "joined s3cret");
-    let log = desk.until("joined again");
+    let log = computer.until("joined again");
     assert_eq!(count(&log, "wait "), 1, "{log:#?}");
     assert_eq!(count(&log, "503 the hub is starting"), 1, "{log:#?}");
     assert_eq!(count(&log, "s3cret"), 0, "{log:#?}");
@@ -93,7 +93,7 @@ fn a_computer_waits_for_its_token_file_to_be_renewed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("token");
     std::fs::write(&path, "one\n").unwrap();
-    let desk = Desk::start(hub.address(), &["--token-file", path.to_str().unwrap()], &[]);
+    let computer = LoggedComputer::start(hub.address(), &["--token-file", path.to_str().unwrap()], &[]);
     happens(&hub, "joined one");
     order(&mut hub, &json!({"refuse": "401", "drop": true}));
     happens(&hub, "refused one");
@@ -102,17 +102,17 @@ fn a_computer_waits_for_its_token_file_to_be_renewed() {
     happens(&hub, "refused two");
     order(&mut hub, &json!({"refuse": null}));
     happens(&hub, "joined two");
-    let log = desk.until("joined again");
+    let log = computer.until("joined again");
     assert_eq!(count(&log, "has the token expired?"), 1, "{log:#?}");
 }
 
 #[test]
 fn a_computer_with_a_fixed_token_ends_and_says_what_to_do() {
     let mut hub = moody(&json!({}));
-    let desk = Desk::start(hub.address(), &[], &[("A2C_TOKEN", "one")]);
+    let computer = LoggedComputer::start(hub.address(), &[], &[("A2C_TOKEN", "one")]);
     happens(&hub, "joined one");
     order(&mut hub, &json!({"refuse": "401", "drop": true}));
-    let log = desk.until("the connection to the hub is over");
+    let log = computer.until("the connection to the hub is over");
     let last = log.last().unwrap();
     let parts = ["the hub refused the credential", "has it expired?", "A2C_TOKEN", "--token-file"];
     assert!(parts.iter().all(|part| last.contains(part)), "{last}");
@@ -139,12 +139,12 @@ fn operate(hub: &Peer, method: &str, path: &str) -> String {
 #[test]
 fn a_computer_that_an_operator_disconnects_says_so() {
     let hub = hub();
-    let desk = Desk::start(hub.address(), &[], &[]);
+    let computer = LoggedComputer::start(hub.address(), &[], &[]);
     let members = operate(&hub, "GET", "/admin/members");
     let sid = members.split(r#""sid":""#).nth(1).and_then(|rest| rest.split('"').next()).expect("a member").to_owned();
     let answer = operate(&hub, "DELETE", &format!("/admin/members/{sid}"));
     assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
-    let log = desk.until("the connection to the hub is over");
+    let log = computer.until("the connection to the hub is over");
     let last = log.last().unwrap();
     assert!(
         last.contains("an operator of the hub, or the hub itself, has disconnected this computer for good"),
@@ -188,7 +188,7 @@ fn tokens_are_taken_from_where_they_are_given() {
 
     for (path, problem) in [("/nowhere/token", "cannot read the token file"), (&*file("empty", "\n"), "is empty")] {
         let mistaken = ask(&["--token-file", path], &[]);
-        assert!(!mistaken.stderr.contains("cannot reach the hub"), "nobody was asked: {}", mistaken.stderr);
+        assert!(!mistaken.stderr.contains("cannot reach the hub"), "no hub was asked: {}", mistaken.stderr);
         mistaken.fails_saying(&[problem, path]);
     }
 }

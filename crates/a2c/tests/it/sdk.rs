@@ -68,7 +68,7 @@ async fn an_agent_hears_what_happens_in_its_office() {
     assert!(
         matches!(notification(&mut events).await, Notification::EnterOffice(c) if c.computer.as_deref() == Some("second"))
     );
-    other.emit("server:update_finder", &json!({"computer": "somebody else"})).await.unwrap();
+    other.emit("server:update_finder", &json!({"computer": "another"})).await.unwrap();
     let update = ComputerUpdate { computer: "second".into() };
     assert_eq!(notification(&mut events).await, Notification::UpdateFinder(update), "the hub stamps the name");
     other.emit("server:update_skills", &json!({"computer": "second", "later": 1})).await.unwrap();

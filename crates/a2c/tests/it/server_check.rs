@@ -42,7 +42,7 @@ fn every_mistake_in_the_file_is_told_together_with_what_follows_from_the_rest() 
     has(&told, &["--auth jwt needs a key"]);
     assert_eq!((told.len(), checked.code), (9, Some(1)), "{}", checked.stderr);
 
-    // What was said and cannot be used is not shown as if nobody had said anything.
+    // What was said and cannot be used is not shown as if it were not set.
     let shown = rows(&checked.stdout);
     assert_eq!(shown["drain"], ("(unusable)", "file"));
     assert_eq!(shown["log.level"], ("(unusable)", "file"));
@@ -257,6 +257,6 @@ fn an_audit_log_can_be_checked_while_a_hub_writes_to_it() {
     assert_eq!(std::fs::read_to_string(&log).unwrap(), text, "a check changes nothing");
     assert!(start().terminate().success());
 
-    std::fs::write(&log, "notes of somebody\n").unwrap();
+    std::fs::write(&log, "notes of another program\n").unwrap();
     folder.check(&[], &[]).fails_saying(&["audit.file: ", "does not end with a whole audit record"]);
 }

@@ -25,7 +25,7 @@ fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
     let by_flag = folder.check(&flags, &environment).ok();
     let by_environment = folder.check(&[], &environment).ok();
     let by_file = folder.check(&[], &[]).ok();
-    let by_nobody = run(&["server", "--check", "--auth", "none"]).ok();
+    let by_default = run(&["server", "--check", "--auth", "none"]).ok();
     for (name, expected) in [
         ("listen", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:7420"]),
         ("drain", ["1", "2", "3", "10"]),
@@ -34,7 +34,7 @@ fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
         ("audit.values", ["true", "false", "true", "false"]),
         ("log.level", ["debug", "error", "warn", "info"]),
     ] {
-        let found = [&by_flag, &by_environment, &by_file, &by_nobody].map(|shown| rows(shown)[name]);
+        let found = [&by_flag, &by_environment, &by_file, &by_default].map(|shown| rows(shown)[name]);
         let [flag, environment, file, default] = expected;
         let expected = [(flag, "flag"), (environment, "environment"), (file, "file"), (default, "default")];
         assert_eq!(found, expected, "{name}");
@@ -87,7 +87,7 @@ fn a_check_tells_everything_that_is_wrong_at_once_and_listens_on_nothing() {
     ]);
 }
 
-/// Nobody has the private key.
+/// The private key was thrown away.
 const RSA: &str = "-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAuktj4r+ICzQdj0B6v1Qf
 jixCBQeyVJKE5cDVrsF8fpJa98g3z4aPO3LMPqao4T0Ddge76mxno790B4pyCv+k

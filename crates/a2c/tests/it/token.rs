@@ -15,12 +15,12 @@ const EAGER: Reconnect =
     Reconnect { min: Duration::from_millis(5), max: Duration::from_millis(50), factor: 2.0, max_attempts: None };
 
 /// Judges each token by a rule that gets all that were shown so far, that one included.
-struct Moody<F> {
+struct RuleAuthenticator<F> {
     shown: Arc<Mutex<Vec<String>>>,
     rule: F,
 }
 
-impl<F> Authenticate for Moody<F>
+impl<F> Authenticate for RuleAuthenticator<F>
 where
     F: Fn(&[String]) -> Result<Grant, AuthRefusal> + Send + Sync + 'static,
 {
@@ -45,7 +45,7 @@ impl Case {
     async fn start(rule: impl Fn(&[String]) -> Result<Grant, AuthRefusal> + Send + Sync + 'static) -> Self {
         let shown = Arc::<Mutex<Vec<String>>>::default();
         let mut config = HubConfig::on("127.0.0.1:0".parse().unwrap());
-        config.auth = Arc::new(Moody { shown: shown.clone(), rule });
+        config.auth = Arc::new(RuleAuthenticator { shown: shown.clone(), rule });
         Self { hub: Hub::start(config).await.unwrap(), shown }
     }
 
@@ -164,7 +164,7 @@ async fn the_first_connect_tells_a_missing_token_from_a_wrong_one() {
     let refused = async |token| case.connect(token).await.err().unwrap();
     assert!(matches!(refused(None).await, ConnectError::TokenNeeded));
     assert!(matches!(refused(Some("one".into())).await, ConnectError::Unauthorized));
-    // With a file too: whoever starts a role wants to know at once.
+    // With a file too: a role that cannot start says so at once.
     let path = file(dir.path(), "one");
     assert!(matches!(refused(Some(Token::File(path))).await, ConnectError::Unauthorized));
     assert_eq!(case.shown(), ["none", "one", "one"]);

@@ -66,7 +66,7 @@ async fn desk(hub: &Hub) -> tokio::sync::mpsc::UnboundedReceiver<Value> {
     link.join(&Seat { office: "o".into(), name: "desk".into() }).await.unwrap();
     let (asked, questions) = tokio::sync::mpsc::unbounded_channel();
     tokio::spawn(async move {
-        // The link lives as long as somebody may ask.
+        // The link lives as long as a request may come.
         let _link = link;
         while let Some(incoming) = inbox.recv().await {
             let Incoming::Event(event) = incoming else { continue };

@@ -1,4 +1,4 @@
-//! MCP servers made to give trouble: each hurts nobody else, and what is to happen happens.
+//! MCP servers made to give trouble: each harms no other server, and each rule about it holds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -189,7 +189,7 @@ async fn a_server_that_crashes_is_started_again_and_its_tools_stay_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_falls_silent_is_started_anew() {
+async fn a_server_that_falls_silent_is_restarted() {
     let office = TestOffice::with(&beside_the_sample(&["mute"]), |options| {
         let brief = Duration::from_millis(200);
         options.limits.health = HeartbeatPolicy { every: brief, limit: brief, misses: 2 };
@@ -213,7 +213,7 @@ async fn a_call_to_a_server_that_is_silent_ends_with_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_does_not_read_blocks_nobody_and_can_be_ended() {
+async fn a_server_that_does_not_read_blocks_no_other_and_can_be_ended() {
     let office = TestOffice::new(&beside_the_sample(&["deaf"])).await;
     // More than a pipe holds, several times.
     let large = "x".repeat(1 << 20);

@@ -23,7 +23,7 @@ async fn windows_of_all_servers_are_shown_in_their_order() {
     assert_eq!(office.desktop_with(json!({"desktop_size": 0})).await, [""; 0]);
     assert_eq!(office.desktop_with(json!({"desktop_size": -3})).await, [""; 0]);
     assert_eq!(office.desktop_with(json!({"window": "window://b/first"})).await, ["window://b/first\n\n1"]);
-    assert_eq!(office.desktop_with(json!({"window": "window://nobody"})).await, [""; 0]);
+    assert_eq!(office.desktop_with(json!({"window": "window://missing"})).await, [""; 0]);
     office.end().await;
 }
 

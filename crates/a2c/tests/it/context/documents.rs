@@ -64,7 +64,7 @@ fn every_kind() -> Value {
 }
 
 #[tokio::test]
-async fn a_document_that_went_and_came_back_is_read_anew() {
+async fn a_document_that_went_and_came_back_is_read_again() {
     let report = |title: &str| {
         let mut report = document("dpe://docs/report", "Report", "2026-01-01");
         let text = json!({"doc_ref": "report", "title": title}).to_string();
@@ -167,7 +167,7 @@ async fn what_cannot_be_resolved_says_why() {
     check("dpe://docs/broken", 4013, "category", "upstream_unavailable").await;
     check("dpe://docs/slow", 4013, "category", "upstream_unavailable").await;
     check("dpe://docs/nowhere", 4201, "doc_ref", "nowhere").await;
-    check("dpe://nobody/d", 4014, "mcp_server_name", "nobody").await;
+    check("dpe://missing/d", 4014, "mcp_server_name", "missing").await;
     check("dpe://mute/d", 4015, "capability", "resources.subscribe").await;
     check("dpe://docs/", 4012, "reason", "no_document").await;
     check("http://docs/d", 4012, "uri", "http://docs/d").await;

@@ -35,8 +35,8 @@ async fn refusals_have_their_codes_and_fields() {
     read("dpe://a/d/elements/x", 4203, "element_id", json!("x")).await;
     read("dpe://a/d/chapters/1", 4204, "rule", json!(3)).await;
     read("dpe://a/d?limit=0", 4204, "rule", json!(7)).await;
-    read("dpe://nobody/d", 4014, "mcp_server_name", json!("nobody")).await;
-    read("demo://nobody", 404, "uri", json!("demo://nobody")).await;
+    read("dpe://missing/d", 4014, "mcp_server_name", json!("missing")).await;
+    read("demo://missing", 404, "uri", json!("demo://missing")).await;
     read("demo://broken", 500, "uri", json!("demo://broken")).await;
     check("client:read_resource", json!({"uri": "x:y", "mcp_server": "?"}), 404, "mcp_server_name", json!("?")).await;
     check("client:read_resource", json!({"uri": "x:y", "mcp_server": "time"}), 4015, "capability", json!("resources"))

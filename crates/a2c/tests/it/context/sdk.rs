@@ -54,10 +54,10 @@ async fn streams_go_through_all_pages() {
 }
 
 /// Tells what it is told.
-struct Told(mpsc::UnboundedSender<String>);
+struct ChannelFollower(mpsc::UnboundedSender<String>);
 
 #[async_trait]
-impl Follower for Told {
+impl Follower for ChannelFollower {
     async fn desktop_changed(&self, computer: &str, windows: &[String]) {
         let _ = self.0.send(format!("{computer}: {}", windows.join("|")));
     }
@@ -75,7 +75,7 @@ impl Follower for Told {
 async fn an_office_is_followed() {
     let office = TestOffice::new(&json!({"sample": sample()})).await;
     let (tell, mut told) = mpsc::unbounded_channel();
-    let following = office.agent.follow(Arc::new(Told(tell)), FollowOptions::default()).await.unwrap();
+    let following = office.agent.follow(Arc::new(ChannelFollower(tell)), FollowOptions::default()).await.unwrap();
     let mut until = async |wanted: &str| {
         while !within(told.recv()).await.expect("it is followed").contains(wanted) {}
     };

@@ -37,7 +37,7 @@ fn check(script: &str, connection: &Value, transport: &str) {
     assert_eq!(agent.ask("computers", json!({}))["computers"], json!([]));
 
     // A Computer comes: the SDK is told, asks for its tools by itself, and finds it in the office.
-    let desk = hub.place.computer("o", "desk", "auto");
+    let desk = hub.address.computer("o", "desk", "auto");
     assert_eq!(agent.event("enter_office")["data"], json!({"office_id": "o", "computer": "desk"}));
     let received = agent.event("tools_received");
     assert_eq!((&received["computer"], &received["tools"]), (&json!("desk"), &json!(["add", "echo", "note", "wait"])));
@@ -65,7 +65,7 @@ fn check(script: &str, connection: &Value, transport: &str) {
     unknown_computer(&mut agent);
 
     // An office has one Agent.
-    let (ok, refusal) = hub.place.ask("o", "auto", &["members"]);
+    let (ok, refusal) = hub.address.ask("o", "auto", &["members"]);
     assert!(!ok && refusal["stderr"].as_str().unwrap().contains("already has an agent"), "{refusal}");
 
     desk.stop();
@@ -75,7 +75,7 @@ fn check(script: &str, connection: &Value, transport: &str) {
     // Leaving asks for no answer; that the next request is refused shows that it was done. The seat is free again.
     agent.ask("leave", json!({}));
     assert_eq!(agent.fail("computers", json!({}))["raised"], "ValueError");
-    let (ok, members) = hub.place.ask("o", "auto", &["members"]);
+    let (ok, members) = hub.address.ask("o", "auto", &["members"]);
     assert!(ok, "{members}");
     assert_eq!(field(&members["sessions"], "name"), ["teller"]);
     agent.ask("disconnect", json!({}));
@@ -104,21 +104,21 @@ fn context(agent: &mut Sdk) {
     let page = agent.ask("resources", json!({"computer": "desk", "server": "sample"}))["page"].take();
     assert_eq!(field(&page["resources"], "uri"), ["dpe://a2c.sample", "dpe://a2c.sample/handbook", note]);
     assert_eq!(page["resources"][2]["_meta"]["page_count"], 3);
-    let refused = agent.fail("resources", json!({"computer": "desk", "server": "nobody"}));
+    let refused = agent.fail("resources", json!({"computer": "desk", "server": "missing"}));
     assert_eq!((&refused["raised"], &refused["fields"]["code"]), (&json!("SMCPProtocolError"), &json!(404)));
 }
 
 /// Each call of the SDK has its own way to tell the 404.
 fn unknown_computer(agent: &mut Sdk) {
-    let nobody = json!({"computer": "nobody"});
-    let called = agent.ask("call", json!({"computer": "nobody", "tool": "echo", "params": {}}))["result"].take();
+    let missing = json!({"computer": "missing"});
+    let called = agent.ask("call", json!({"computer": "missing", "tool": "echo", "params": {}}))["result"].take();
     assert_eq!(called["isError"], true);
     let text = called["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("[404] Computer with name 'nobody' not found"), "{text}");
-    let refused = agent.fail("skills", nobody.clone());
+    assert!(text.contains("[404] Computer with name 'missing' not found"), "{text}");
+    let refused = agent.fail("skills", missing.clone());
     assert_eq!(refused["raised"], "SMCPProtocolError");
     assert_eq!(refused["fields"]["code"], 404);
-    assert_eq!(refused["fields"]["details"], json!({"computer_name": "nobody"}));
+    assert_eq!(refused["fields"]["details"], json!({"computer_name": "missing"}));
     // Here the SDK looks at the request id alone, which an error does not carry.
-    assert_eq!(agent.fail("tools", nobody)["raised"], "ValueError");
+    assert_eq!(agent.fail("tools", missing)["raised"], "ValueError");
 }

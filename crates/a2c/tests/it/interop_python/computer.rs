@@ -15,25 +15,25 @@ fn our_agent_process_calls_an_sdk_computer() {
     let mut desk = desk(&hub, &json!(["polling", "websocket"]), "websocket");
     desk.ask("join", json!({"office": "o"}));
 
-    let (ok, members) = hub.place.ask("o", "auto", &["members"]);
+    let (ok, members) = hub.address.ask("o", "auto", &["members"]);
     assert!(ok, "{members}");
     assert_eq!(field(&members["sessions"], "name"), ["desk", "teller"]);
     assert_eq!(field(&members["sessions"], "a2c_version"), ["0.2.0", "0.2.0"]);
 
-    let (ok, tools) = hub.place.ask("o", "websocket", &["tools", "desk"]);
+    let (ok, tools) = hub.address.ask("o", "websocket", &["tools", "desk"]);
     assert!(ok, "{tools}");
     assert_eq!(field(&tools["tools"], "name"), ["echo", "fail", "picture", "reword"]);
 
-    let (ok, echoed) = hub.place.ask("o", "polling", &["call", "desk", "echo", r#"{"text": "grüße 🌍"}"#]);
+    let (ok, echoed) = hub.address.ask("o", "polling", &["call", "desk", "echo", r#"{"text": "grüße 🌍"}"#]);
     assert!(ok, "{echoed}");
     assert_eq!(echoed["content"][0]["text"], "grüße 🌍");
 
-    let (ok, failed) = hub.place.ask("o", "auto", &["call", "desk", "fail", r#"{"text": "on purpose"}"#]);
+    let (ok, failed) = hub.address.ask("o", "auto", &["call", "desk", "fail", r#"{"text": "on purpose"}"#]);
     assert!(!ok, "{failed}");
     assert_eq!(failed["isError"], true);
     assert!(failed["content"][0]["text"].as_str().unwrap().contains("on purpose"), "{failed}");
 
-    let (ok, unknown) = hub.place.ask("o", "auto", &["tools", "nobody"]);
+    let (ok, unknown) = hub.address.ask("o", "auto", &["tools", "missing"]);
     assert!(!ok);
     assert_eq!(unknown["code"], 404);
 }
@@ -77,7 +77,7 @@ async fn follow(transports: &Value, transport: &str) {
     desk.ask("update_config", json!({}));
     assert_eq!(news(&mut told, updated).await, Notification::UpdateConfig(update));
 
-    // It moves to another office, where nobody is, and comes back.
+    // It moves to an empty office, and comes back.
     let gone = OfficeChange::of("o", Role::Computer, "desk");
     desk.ask("join", json!({"office": "elsewhere"}));
     assert_eq!(news(&mut told, left).await, gone);
@@ -113,7 +113,7 @@ async fn an_sdk_computer_that_crashes_leaves_its_office() {
 #[test]
 fn an_sdk_computer_is_told_why_it_may_not_join() {
     let hub = Hub::start();
-    let _ours = hub.place.computer("o", "desk", "auto");
+    let _ours = hub.address.computer("o", "desk", "auto");
     let mut desk = desk(&hub, &json!(["polling", "websocket"]), "websocket");
     let refused = desk.fail("join", json!({"office": "o"}));
     assert_eq!(refused["raised"], "RuntimeError");

@@ -12,13 +12,13 @@ use tempfile::TempDir;
 const SDK_VERSION: &str = "0.2.1";
 
 /// Where a hub of either kind is reached.
-pub(crate) struct Place {
+pub(crate) struct HubAddress {
     pub(crate) url: String,
     pub(crate) path: &'static str,
     pub(crate) token: Option<&'static str>,
 }
 
-impl Place {
+impl HubAddress {
     /// A command of this program that is told to go there.
     fn command(&self, role: &str, office: &str, transport: &str) -> Command {
         let mut command = a2c();
@@ -64,7 +64,7 @@ fn a2c() -> Command {
 
 /// `a2c server`, until it is dropped.
 pub(crate) struct Hub {
-    pub(crate) place: Place,
+    pub(crate) address: HubAddress,
     _peer: Peer,
 }
 
@@ -73,11 +73,11 @@ impl Hub {
         let mut command = a2c();
         command.args(["server", "--listen", "127.0.0.1:0", "--auth", "none"]);
         let peer = Peer::ready(command);
-        Self { place: Place { url: peer.address().to_owned(), path: "/smcp", token: None }, _peer: peer }
+        Self { address: HubAddress { url: peer.address().to_owned(), path: "/smcp", token: None }, _peer: peer }
     }
 
     pub(crate) fn url(&self) -> &str {
-        &self.place.url
+        &self.address.url
     }
 }
 
@@ -95,7 +95,7 @@ impl Computer {
     }
 }
 
-/// A role of the public SDK. See `sdk_stage.py` for the lines that are exchanged.
+/// A role of the public SDK. See `sdk_steps.py` for the lines that are exchanged.
 pub(crate) struct Sdk {
     peer: Peer,
     /// What happened while an outcome was awaited.

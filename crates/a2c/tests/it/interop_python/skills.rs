@@ -53,8 +53,8 @@ async fn unknown_events_and_fields_survive_both_ways() {
     let answer = request(&agent, "client:mirror", asked.clone()).await;
     assert_eq!(answer, json!({"request": asked, "req_id": "mirror-1", "later": {"unheard": ["of", null, 1.5]}}));
 
-    // Whoever it says it is, the hub says who it was.
-    let fields = json!({"computer": "somebody else", "later": later});
+    // Whatever name it claims, the hub puts in the real one.
+    let fields = json!({"computer": "another", "later": later});
     desk.ask("announce", json!({"what": "weather", "fields": fields}));
     let payload = news(&mut told, |news| unknown(news, "notify:update_weather")).await;
     assert_eq!(payload, json!({"computer": "desk", "later": later}));

@@ -38,7 +38,7 @@ fn an_sdk_client_learns_both_versions_from_our_hub() {
 #[test]
 fn a_refusal_reads_the_same_on_both_transports() {
     let hub = Hub::start();
-    let mut visitor = Sdk::start("sdk_refused.py", &json!({"url": hub.url()}));
+    let mut client = Sdk::start("sdk_refused.py", &json!({"url": hub.url()}));
     for (query, code, message) in [
         ("a2c_version=0.3.0", json!("4008"), "Protocol version mismatch"),
         ("", Value::Null, "Missing a2c_version query parameter"),
@@ -46,7 +46,7 @@ fn a_refusal_reads_the_same_on_both_transports() {
     ] {
         for path in ["socket.io", "smcp"] {
             for transport in ["polling", "websocket"] {
-                let refusal = visitor.ask("knock", json!({"path": path, "transport": transport, "query": query}));
+                let refusal = client.ask("handshake", json!({"path": path, "transport": transport, "query": query}));
                 assert_eq!((&refusal["status"], &refusal["code"]), (&json!(400), &code), "{refusal}");
                 assert!(refusal["body"]["message"].as_str().unwrap().starts_with(message), "{refusal}");
             }

@@ -1,4 +1,4 @@
-//! MCP servers that nobody here wrote, through hub, Computer and Agent: from npm and PyPI, over every transport.
+//! Published MCP servers, through hub, Computer and Agent: from npm and PyPI, over every transport.
 
 mod deaths;
 mod everything;

@@ -1,7 +1,7 @@
 """How the scripts that run the public SDK are driven: one JSON object per line.
 
 A test writes a step to standard input, {"step": NAME, ...arguments}, and reads its outcome under the
-same name: what the step returned, or what it raised. What nobody asked for, such as a notification,
+same name: what the step returned, or what it raised. What comes without a step, such as a notification,
 goes out as {"event": NAME, ...} when it happens. The first line says which SDK runs.
 """
 
@@ -34,7 +34,7 @@ def outcome_of(error):
     return {"raised": type(error).__name__, "message": str(error), "fields": fields}
 
 
-async def play(role, **greeting):
+async def run_steps(role, **greeting):
     """Takes steps, each a method of `role`, until the test is gone."""
     say(step="ready", sdk=version("a2c-smcp"), **greeting)
     loop = asyncio.get_running_loop()

@@ -28,13 +28,13 @@ pub enum Entry {
 }
 
 /// Ids are never used twice on a connection, so that a second acknowledgement cannot pass for a first one.
-pub struct Ledger {
+pub struct PendingCalls {
     office: String,
     next: u64,
     waiting: HashMap<u64, Call>,
 }
 
-impl Ledger {
+impl PendingCalls {
     pub fn new(office: &str) -> Self {
         Self { office: office.to_owned(), next: 0, waiting: HashMap::new() }
     }
@@ -93,28 +93,28 @@ mod tests {
         format!(r#"[{{"req_id":"{req_id}","served_by":"{computer}@{office}","content":[]}}]"#)
     }
 
-    fn ledger() -> Ledger {
-        let mut ledger = Ledger::new("o1");
-        assert_eq!(ledger.call("r0", "c0", Instant::now()), 0);
-        assert_eq!(ledger.call("r1", "c1", Instant::now()), 1);
-        ledger
+    fn pending_calls() -> PendingCalls {
+        let mut pending_calls = PendingCalls::new("o1");
+        assert_eq!(pending_calls.call("r0", "c0", Instant::now()), 0);
+        assert_eq!(pending_calls.call("r1", "c1", Instant::now()), 1);
+        pending_calls
     }
 
     #[test]
     fn each_call_takes_one_right_answer_or_error() {
-        let mut ledger = ledger();
-        assert_eq!(ledger.acknowledged(1, &answer("r1", "c1", "o1")), Entry::Right);
-        assert_eq!(ledger.acknowledged(0, GONE), Entry::Error(404));
-        assert_eq!(ledger.waiting(), 0);
+        let mut pending_calls = pending_calls();
+        assert_eq!(pending_calls.acknowledged(1, &answer("r1", "c1", "o1")), Entry::Right);
+        assert_eq!(pending_calls.acknowledged(0, GONE), Entry::Error(404));
+        assert_eq!(pending_calls.waiting(), 0);
     }
 
     #[test]
     fn a_second_acknowledgement_is_a_duplicate_whatever_it_says() {
-        let mut ledger = ledger();
-        assert_eq!(ledger.acknowledged(0, &answer("r0", "c0", "o1")), Entry::Right);
-        assert_eq!(ledger.acknowledged(0, &answer("r0", "c0", "o1")), Entry::Duplicate);
-        assert_eq!(ledger.acknowledged(0, GONE), Entry::Duplicate);
-        assert_eq!(ledger.waiting(), 1);
+        let mut pending_calls = pending_calls();
+        assert_eq!(pending_calls.acknowledged(0, &answer("r0", "c0", "o1")), Entry::Right);
+        assert_eq!(pending_calls.acknowledged(0, &answer("r0", "c0", "o1")), Entry::Duplicate);
+        assert_eq!(pending_calls.acknowledged(0, GONE), Entry::Duplicate);
+        assert_eq!(pending_calls.waiting(), 1);
     }
 
     #[test]
@@ -129,16 +129,16 @@ mod tests {
             r#"[{"message":"no code","error":{"message":"no code"}}]"#.to_owned(),
         ];
         for body in table {
-            assert!(matches!(ledger().acknowledged(0, &body), Entry::Wrong(_)), "{body}");
+            assert!(matches!(pending_calls().acknowledged(0, &body), Entry::Wrong(_)), "{body}");
         }
-        assert!(matches!(ledger().acknowledged(2, GONE), Entry::Wrong(_)));
+        assert!(matches!(pending_calls().acknowledged(2, GONE), Entry::Wrong(_)));
     }
 
     #[test]
     fn what_waits_too_long_is_lost_once() {
-        let (mut ledger, limit) = (ledger(), Duration::from_secs(20));
-        assert_eq!(ledger.overdue(Instant::now() + limit / 2, limit), 0);
-        assert_eq!(ledger.overdue(Instant::now() + limit, limit), 2);
-        assert_eq!(ledger.overdue(Instant::now() + limit, limit), 0);
+        let (mut pending_calls, limit) = (pending_calls(), Duration::from_secs(20));
+        assert_eq!(pending_calls.overdue(Instant::now() + limit / 2, limit), 0);
+        assert_eq!(pending_calls.overdue(Instant::now() + limit, limit), 2);
+        assert_eq!(pending_calls.overdue(Instant::now() + limit, limit), 0);
     }
 }

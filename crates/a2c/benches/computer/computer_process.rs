@@ -13,13 +13,13 @@ use crate::Bench;
 pub(crate) const OFFICE: &str = "o";
 
 /// A Computer that runs until this is dropped.
-pub(crate) struct Desk {
+pub(crate) struct ComputerProcess {
     pub(crate) name: String,
     _config: TempDir,
     process: Peer,
 }
 
-impl Desk {
+impl ComputerProcess {
     /// Starts it with these MCP servers; it is in the office when this returns.
     pub(crate) fn start(bench: &Bench, name: &str, servers: &Value) -> Self {
         Self::start_with(bench, name, servers, &[])
