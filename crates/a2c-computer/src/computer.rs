@@ -51,11 +51,11 @@ pub struct ComputerOptions {
     pub pins: Option<PathBuf>,
     /// Where the values of inputs come from.
     pub inputs: InputSources,
-    /// Where the tokens of servers that want somebody to sign in are kept.
+    /// Where the tokens of servers that require signing in are kept.
     pub tokens: Option<Arc<dyn TokenStore>>,
     /// Where documents are put for Agents that ask for their address; without one, `get_dpe` is refused.
     pub dpe: Option<Arc<dyn DpeResolver>>,
-    /// How patient to be with MCP servers.
+    /// How long to wait for MCP servers.
     pub limits: ServerLimits,
     /// How long servers may take to start before the office is joined without them.
     pub join_patience: Duration,
@@ -140,7 +140,7 @@ pub struct Computer {
     seat: Seat,
     stop: CancellationToken,
     task: JoinHandle<Ended>,
-    /// What the task came to, once somebody has asked.
+    /// How the task ended, once a caller has asked.
     ended: Option<Ended>,
 }
 
@@ -324,7 +324,7 @@ impl Office {
                         joined.send_modify(|times| *times += 1);
                         return tracing::info!(office, name, "joined again");
                     }
-                    // Somebody else may sit there now. A Computer without a seat is of no use: it keeps asking.
+                    // Another Computer may have the seat now. A Computer without a seat is of no use: it keeps asking.
                     Err(JoinError::Refused(reason)) => {
                         tracing::error!(office, name, reason, "the hub refuses the seat")
                     }

@@ -43,7 +43,7 @@ pub struct ServerStatus {
     pub state: ServerState,
     /// Since when.
     pub since: SystemTime,
-    /// How often it was started anew.
+    /// How often it was restarted.
     pub restarts: u64,
     /// When it is tried again, where it failed.
     pub retry_at: Option<SystemTime>,
@@ -200,7 +200,7 @@ impl ComputerHandle {
         .await
     }
 
-    /// Gives a server another configuration; it starts anew where that is needed.
+    /// Gives a server another configuration; it is restarted where that is needed.
     pub async fn change(&self, config: McpServerConfig) -> Result<(), OperateError> {
         let name = config.name.clone();
         self.edit_one(&name, |old| *old = config).await
@@ -445,7 +445,7 @@ struct SignIn {
 /// Holds what was put together at run time to the rules of a file.
 fn check(config: &ComputerConfig) -> Result<(), OperateError> {
     let Err(invalid) = ComputerConfig::parse(&config.to_json()) else { return Ok(()) };
-    // Lines of a text that nobody wrote help nobody.
+    // The text is generated: its line numbers mean nothing to the owner.
     let problems = invalid.problems.into_iter().map(|problem| format!("{}: {}", problem.path, problem.what));
     Err(OperateError::Invalid(problems.collect::<Vec<_>>().join("\n")))
 }

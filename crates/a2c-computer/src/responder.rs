@@ -58,7 +58,7 @@ impl Responder {
         Self { core, calls: IdempotentCalls::new(IdempotencyLimits::default(), |answer| answer.get().len()) }
     }
 
-    /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays nobody; what
+    /// Handles an event of the hub. Requests are answered by tasks of their own, so that a slow one delays no other; what
     /// has to happen in the order of arrival happens here.
     pub(crate) fn receive(self: &Arc<Self>, event: Event) {
         let Event { name, payload, ack } = event;
@@ -170,7 +170,7 @@ impl Responder {
         let ms = begin.elapsed().as_millis() as u64;
         match result.error_code() {
             None => tracing::info!(tool, agent, ms, "tool call"),
-            // Nobody waits for it any more: the Agent said so, or is gone.
+            // The Agent cancelled the call, or is gone.
             Some(_) if permit.cancelled().is_cancelled() => tracing::info!(tool, agent, ms, "tool call cancelled"),
             Some(code) => tracing::info!(tool, agent, ms, code = code.number(), "tool call failed"),
         }

@@ -64,7 +64,7 @@ pub struct GetFinderReq {
 impl GetFinderReq {
     /// The page size when none is asked for.
     pub const DEFAULT_LIMIT: u64 = 20;
-    /// The largest page; a larger wish is capped.
+    /// The largest page; a larger number is capped.
     pub const MAX_LIMIT: u64 = 100;
 
     fn default_limit() -> u64 {

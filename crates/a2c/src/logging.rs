@@ -55,7 +55,7 @@ impl LogDefaults {
 impl LogArgs {
     /// Starts to log, and tells in which form. What is logged is written until the guard is dropped.
     ///
-    /// A thread of its own writes: a terminal or a pipe that nobody reads must not bring a hub to a halt.
+    /// A thread of its own writes: a terminal or a pipe without a reader must not bring a hub to a halt.
     pub(crate) fn start(&self, defaults: &LogDefaults) -> Result<(LogFormat, WorkerGuard)> {
         let filter = filter(self.log.as_ref().unwrap_or(&defaults.level))?;
         let format = self.log_format.unwrap_or(defaults.format);

@@ -20,7 +20,7 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Resolves when nobody can read standard output any more, where the system tells: a pipe whose other end was closed.
+/// Resolves when standard output has no reader any more, where the system tells: a pipe whose other end was closed.
 pub(crate) async fn reader_gone() {
     #[cfg(target_os = "linux")]
     {
@@ -28,7 +28,7 @@ pub(crate) async fn reader_gone() {
         use tokio::io::unix::AsyncFd;
         #[expect(deprecated, reason = "only descriptors that can change are unsound there, and standard output stays")]
         let stdout = AsyncFd::with_interest(std::io::stdout(), Interest::ERROR);
-        // Files cannot be waited for; they are read whenever somebody likes.
+        // Files cannot be waited for; they can be read at any time.
         if let Ok(stdout) = stdout
             && stdout.ready(Interest::ERROR).await.is_ok()
         {

@@ -6,7 +6,7 @@ use std::io;
 /// What a shell says of a command that Ctrl-C ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Resolves when somebody wants the program to end; from the call on, signals no longer end it by themselves.
+/// Resolves when a signal asks the program to end; from the call on, signals no longer end it by themselves.
 ///
 /// Stopping takes a few seconds at most. It is not cut short by a second signal, because that would leave the processes
 /// of MCP servers behind.
@@ -32,7 +32,7 @@ pub(crate) fn requested() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// What somebody wants from a running hub.
+/// What a signal asks of a running hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HubSignal {
     /// To end, on SIGINT and SIGTERM.

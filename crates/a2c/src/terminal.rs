@@ -38,7 +38,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// The controlling terminal, where somebody is likely to look at it: `None` for services and in pipelines. To be
+    /// The controlling terminal, where a user is likely to look at it: `None` for services and in pipelines. To be
     /// called inside of a runtime.
     pub(crate) fn open() -> Option<Self> {
         if !io::stderr().is_terminal() {
@@ -49,7 +49,7 @@ impl Terminal {
             true => rustix::termios::ttyname(io::stderr(), Vec::new()).ok()?,
             false => c"/dev/tty".to_owned(),
         };
-        // An open file of its own: that it does not block is nobody else's business.
+        // An open file of its own: the flag that it does not block concerns no other process.
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Self::on(rustix::fs::open(path, flags, Mode::empty()).ok()?).ok()
     }
@@ -62,7 +62,7 @@ impl Terminal {
         Ok(Self { tty: AsyncFd::new(tty)?, turn: Mutex::new(()) })
     }
 
-    /// Asks a question that takes yes or no; just Enter is no. `None` when nobody answered. Dropping the future
+    /// Asks a question that takes yes or no; just Enter is no. `None` without an answer. Dropping the future
     /// withdraws the question.
     pub(crate) async fn yes_no(&self, text: &str) -> Option<bool> {
         let text = format!("{}\n", printable(text.trim_end()));
@@ -250,7 +250,7 @@ impl Drop for Asking<'_> {
 fn foreground(tty: &OwnedFd) -> io::Result<()> {
     match tcgetpgrp(tty) {
         Ok(group) if group == getpgrp() => Ok(()),
-        // Not the terminal that controls us: nobody minds.
+        // Not the terminal that controls this process: reading from it is allowed.
         Err(rustix::io::Errno::NOTTY) => Ok(()),
         Ok(_) => Err(io::Error::other("the program runs in the background of its terminal")),
         Err(error) => Err(error.into()),

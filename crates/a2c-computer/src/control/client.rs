@@ -21,7 +21,7 @@ const GREETING: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlClientError {
-    /// Nobody is there.
+    /// No Computer listens on the socket.
     #[error("no Computer answers at {}: is it running?", .path.display())]
     NotRunning {
         /// Where.
@@ -29,7 +29,7 @@ pub enum ControlClientError {
         /// What happened.
         source: io::Error,
     },
-    /// Somebody else is there.
+    /// The process that listens belongs to another user.
     #[error("the socket {} belongs to another user (uid {uid}): it is not asked", .path.display())]
     Stranger {
         /// Where.

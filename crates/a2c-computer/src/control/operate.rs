@@ -148,7 +148,7 @@ impl Operation<'_> {
 
     async fn logs(&self, server: &str, lines: usize, follow: bool, answers: &mut Answers) -> Done {
         let log = self.handle.log(server)?;
-        // Nobody is there to be told that nobody is there.
+        // The client is gone, so the message reaches no one.
         let gone = |_| Refusal { kind: RefusalKind::Failed, message: "the line is broken".into() };
         if !follow {
             for line in log.tail(lines) {

@@ -236,14 +236,14 @@ pub struct StatusReport {
     pub greeting: Greeting,
     /// Whether it sits in its office.
     pub hub: HubReport,
-    /// What it does with calls and tools that nobody has agreed to.
+    /// What it does with calls and tools that the owner has not approved.
     #[serde(default)]
     pub policy: PolicyReport,
     /// Its servers, in the order of their names.
     pub servers: Vec<ServerReport>,
 }
 
-/// What a Computer does with what nobody has agreed to; empty where it does not say.
+/// What a Computer does with calls and tools that the owner has not approved; empty where it does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyReport {
     /// Tools without `auto_apply`: `ask`, `allow` or `deny`.
@@ -278,7 +278,7 @@ pub struct ServerReport {
     pub since_ms: u64,
     /// When it is tried again, in milliseconds since 1970.
     pub retry_at_ms: Option<u64>,
-    /// How often it was started anew.
+    /// How often it was restarted.
     pub restarts: u64,
     /// How many tools it lists.
     pub tools: usize,

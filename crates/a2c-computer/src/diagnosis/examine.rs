@@ -36,9 +36,9 @@ const LOG_LINES: usize = 500;
 pub struct DiagnosisOptions {
     /// Where the values of inputs come from.
     pub inputs: InputSources,
-    /// Where the tokens of servers that want somebody to sign in are kept.
+    /// Where the tokens of servers that require signing in are kept.
     pub tokens: Option<Arc<dyn TokenStore>>,
-    /// How patient to be.
+    /// How long to wait for MCP servers.
     pub limits: ServerLimits,
     /// The program that ends every server when this process is killed.
     pub guardian: Option<GuardianProgram>,
@@ -100,7 +100,7 @@ fn of_itself(core: &crate::core::Core, config: &ComputerConfig, file: Option<&Pa
         let advice = "start the Computer with --yes or --confirm ask, or mark tools with auto_apply";
         tell(
             Grade::Warning,
-            "every call will be refused: nobody is asked, and no tool has auto_apply".into(),
+            "every call will be refused: the owner is not asked, and no tool has auto_apply".into(),
             advice,
         );
     }

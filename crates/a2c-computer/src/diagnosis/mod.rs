@@ -30,7 +30,7 @@ pub enum Readiness {
     Transient,
     /// It takes a person.
     Blocked,
-    /// There is no such server, or nobody to ask.
+    /// There is no such server, or no Computer to ask.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ impl Readiness {
 pub enum Grade {
     /// All is well.
     Ok,
-    /// It works, but somebody should look at it.
+    /// It works, but the owner should look at it.
     Warning,
     /// It does not work.
     Problem,

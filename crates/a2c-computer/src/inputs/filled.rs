@@ -117,7 +117,7 @@ fn written(transport: &McpTransport, of_env: fn(&str, &str) -> bool) -> Vec<Zero
         McpTransport::Streamable(StreamableParameters { url, headers, .. })
         | McpTransport::Sse(SseParameters { url, headers, .. }) => {
             let headers = headers.iter().flat_map(BTreeMap::values);
-            // `Bearer TOKEN`: whoever complains about the token quotes the token only.
+            // `Bearer TOKEN`: an error message about the token may quote the token alone.
             let words = headers.flat_map(|value| {
                 std::iter::once(value.as_str()).chain(value.split_whitespace().filter(|word| word.len() >= 8))
             });

@@ -56,7 +56,7 @@ pub struct InputSources {
 }
 
 impl Default for InputSources {
-    /// The environment of the process and its current folder; nobody is asked.
+    /// The environment of the process and its current folder; the owner is not asked.
     fn default() -> Self {
         Self {
             environment: Environment::default(),
@@ -116,7 +116,7 @@ struct State {
     declared: BTreeMap<String, Input>,
     /// Values set at run time.
     set: HashMap<String, InputValue>,
-    /// What was found out, by input. Whoever finds a value out holds the lock, and the others wait for it.
+    /// What is known, by input. The server that resolves an input holds the lock, and the others wait for it.
     cached: HashMap<String, Arc<tokio::sync::Mutex<resolve::CachedInput>>>,
 }
 

@@ -49,12 +49,12 @@ impl std::fmt::Debug for InputQuestion {
     }
 }
 
-/// Why a question could not be put. It is then as if nobody had answered.
+/// Why a question could not be put. It then counts as not answered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// There is nobody to ask at the moment, such as for a program in the background of its terminal.
-    #[error("nobody can be asked: {reason}")]
+    /// The owner cannot be asked at the moment: the program may run in the background of its terminal.
+    #[error("the owner cannot be asked: {reason}")]
     Unavailable {
         /// Why not.
         reason: String,

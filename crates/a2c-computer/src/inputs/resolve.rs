@@ -77,7 +77,7 @@ impl Inputs {
         }
         let cached = Arc::clone(self.state().cached.entry(input.id().to_owned()).or_default());
         let mut cached = cached.lock().await;
-        // Somebody may have given a value while another server waited for an answer.
+        // The owner may have set a value while another server waited for an answer.
         if let Some(given) = self.given(input.id()) {
             return Ok(given);
         }

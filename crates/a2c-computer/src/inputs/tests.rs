@@ -289,7 +289,7 @@ async fn a_program_runs_once_for_servers_that_start_together_and_again_for_one_t
     tokio::time::pause();
     tokio::time::advance(std::time::Duration::from_secs(301)).await;
     tokio::time::resume();
-    assert_eq!(fill("c").await, "3", "an old value is good for nobody");
+    assert_eq!(fill("c").await, "3", "an old value is used by no server");
     inputs.set("key", "set").unwrap();
     assert_eq!(fill("c").await, "set");
 }

@@ -50,7 +50,7 @@ pub(crate) struct ServerContext {
     pub(crate) documents: Resolutions,
 }
 
-/// How patient a Computer is with its servers.
+/// How long a Computer waits for its servers.
 #[derive(Debug, Clone)]
 pub struct ServerLimits {
     /// How long a server may take to start and list its tools.

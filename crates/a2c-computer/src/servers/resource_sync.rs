@@ -238,7 +238,7 @@ impl ResourceSync<'_> {
 
     async fn read_one(&self, job: DocumentRead) {
         let context = &self.record.context;
-        // Never closed: whoever holds it is here.
+        // Never closed: the catalogue that owns the semaphore outlives this task.
         let _turn = context.catalogue.reading.acquire().await;
         let outcome = match self.connection.read_resource(&job.uri, Instant::now() + READ_LIMIT).await {
             Ok(mut contents) => {

@@ -5,7 +5,7 @@ use a2c_computer::{CallToConfirm, Confirmer, Verdict, async_trait};
 use crate::output::printable;
 use crate::terminal::Terminal;
 
-/// How large arguments may be to be looked at on a terminal, in bytes. Nobody can agree to what they do not see.
+/// How large arguments may be to be looked at on a terminal, in bytes. The owner cannot approve what is not shown.
 const SHOWN: usize = 16 << 10;
 
 #[async_trait]
@@ -36,7 +36,7 @@ fn question(call: &CallToConfirm) -> Option<String> {
     if arguments.len() > SHOWN {
         return None;
     }
-    // Who asks is somebody else: no line of theirs may look like ours.
+    // The text comes from the MCP server: no line of it may look like a line of this program.
     let quoted = |text: &str| printable(text).replace(['\n', '\t'], " ");
     let description = quoted(description.lines().next().unwrap_or_default());
     Some(format!(

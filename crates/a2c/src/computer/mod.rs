@@ -111,7 +111,7 @@ fn required(arg: Arg) -> Arg {
 }
 
 impl ComputerArgs {
-    /// What is logged where nobody says so: much while it runs until it is stopped, and nothing of what a doctor tells
+    /// What is logged by default: much while it runs until it is stopped, and nothing of what a doctor tells
     /// in other words.
     pub(crate) fn log_level(&self) -> &'static str {
         match &self.command {

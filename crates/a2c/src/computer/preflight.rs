@@ -97,7 +97,7 @@ async fn look(args: &PreflightArgs) -> Vec<Finding> {
         reason: server.reason.clone(),
     };
     if args.servers.is_empty() {
-        // What is switched off on purpose is not waited for, unless somebody names it.
+        // What is switched off on purpose is not waited for, unless the command names it.
         return status.servers.iter().filter(|server| server.state != "disabled").map(known).collect();
     }
     let find = |name: &String| match status.servers.iter().find(|server| server.name == *name) {

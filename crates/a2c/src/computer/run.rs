@@ -123,7 +123,7 @@ pub(super) async fn stay(args: RunArgs) -> Result<ExitCode> {
     options.dpe = resolver::open(&args.dpe_resolver).await?;
     if matches!(options.confirmation, Confirmation::Refuse) && !runs_some_unasked(&options.config) {
         tracing::warn!(
-            "every call will be refused, because nobody is asked and no tool has auto_apply: use --yes, --confirm ask, or \
+            "every call will be refused, because the owner is not asked and no tool has auto_apply: use --yes, --confirm ask, or \
              auto_apply in the configuration"
         );
     }
@@ -201,7 +201,7 @@ fn options(args: &RunArgs, seat: &Seat, says: ComputerConfig) -> Result<Computer
     Ok(options)
 }
 
-/// Takes the place of the control socket. One that nobody asked for does not have to work; but a Computer that has it
+/// Takes the place of the control socket. The default one does not have to work; but a Computer that has it
 /// already is always a mistake.
 #[cfg(unix)]
 async fn control(place: Option<&Place>, seat: &Seat) -> Result<Option<ControlSocket>> {

@@ -30,8 +30,8 @@ const PAGES: [(&str, &[&str]); 3] = [
     (
         "The Desktop",
         &[
-            "What a server shows in a window is read when somebody looks at the Desktop.",
-            "The tool `note` rewrites the window of this server; whoever watches the office is told at once.",
+            "What a server shows in a window is read when an Agent asks for the Desktop.",
+            "The tool `note` rewrites the window of this server; Agents that watch the office are told at once.",
         ],
     ),
     (

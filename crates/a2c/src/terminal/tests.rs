@@ -262,7 +262,7 @@ async fn the_terminal_is_asked_when_the_standard_streams_are_pipes() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_from_the_background() {
+async fn no_question_is_asked_from_the_background() {
     let (_person, tty) = pair();
     let ended = in_a_session(&tty, r#"set -m; "$@" </dev/null & wait $!"#, "asks");
     let stdout = String::from_utf8(ended.await.unwrap().stdout).unwrap();
@@ -270,7 +270,7 @@ async fn nobody_is_asked_from_the_background() {
 }
 
 #[tokio::test]
-async fn without_a_terminal_nobody_is_asked() {
+async fn without_a_terminal_no_question_is_asked() {
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new(this);
     command.args(["--exact", "terminal::tests::asks", "--ignored", "--nocapture"]).stdin(Stdio::null());

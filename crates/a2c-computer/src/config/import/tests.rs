@@ -218,7 +218,7 @@ fn our_own_shape_passes_as_it_is_and_bad_servers_are_left_out() {
                             "b": {"type": "sse", "server_parameters": {"url": "ftp://h"}}, "c": 3}}),
         McpHost::A2c,
         &json!({"a": {"type": "stdio", "server_parameters": {"command": "x"}, "tool_meta": {"t": {"alias": "u"}}}}),
-        &["b: was left out: servers.b.server_parameters.url", "c: is not an object"],
+        &["b: was left out: servers.b.server_parameters.url", "c: is not an object and was left out"],
     );
     for nothing in [json!({}), json!([]), json!({"mcpServers": {}}), json!({"theme": "x"})] {
         assert_eq!(import(&nothing, LiteralSecrets::Move), Err(ImportError::NoServers), "{nothing}");
