@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Failed, cargo, checked, deny, examples, failed, features, layers, run, step, test, typos};
+use crate::{Failed, cargo, checked, deny, examples, failed, features, layers, names, run, step, test, typos};
 
 /// The parts that are over, how long they took, and how much of the processors.
 #[derive(Default)]
@@ -49,6 +49,7 @@ pub(crate) fn ci() -> Result<(), Failed> {
 fn parts(times: &mut Times) -> Result<(), Failed> {
     times.part("formatting", || run("cargo", ["fmt", "--all", "--check"]))?;
     times.part("layers", layers::check)?;
+    times.part("names", names::check)?;
     times.part("dependencies", deny::check)?;
     // Mostly waiting for downloads: they go on while the compiler works.
     let environments = thread::spawn(a2c_testbed::setup_all);

@@ -8,6 +8,8 @@ mod features;
 mod fuzz;
 mod layers;
 mod metadata;
+mod names;
+mod source;
 
 use std::ffi::OsStr;
 use std::process::{Command, ExitCode, Stdio};
@@ -22,6 +24,7 @@ cargo xtask COMMAND
                 Check that crates depend only downwards, as docs/ARCHITECTURE.md says, that the modules
                 of a crate form no circle, and that every crate has a page in docs/architecture whose
                 modules exist. With names: show the circles of these crates.
+  names         Check that every type that other modules see has a name of its own in the workspace.
   deny          Check licences, unwanted crates and sources of all dependencies, as deny.toml rules.
   typos         Look for misspelt words.
   features      Check every crate with every combination of its features.
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         ("ci", []) => ci::ci(),
         ("layers", []) => layers::check(),
         ("layers", names) => layers::show(names),
+        ("names", []) => names::check(),
         ("deny", []) => deny::check(),
         ("typos", []) => typos(),
         ("features", []) => features::check(),

@@ -4,10 +4,10 @@
 //! common. Between a module and what is inside it references may go both ways.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::scan::{self, Scan, Use};
+use crate::source;
 
 /// The modules of a crate.
 #[derive(Debug)]
@@ -46,9 +46,7 @@ pub(super) fn load(root: &Path) -> Result<Tree, String> {
 }
 
 fn read(file: &Path) -> Result<Scan, String> {
-    let source = fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    let code = source.parse().map_err(|error| format!("cannot read {} as Rust: {error}", file.display()))?;
-    Ok(scan::scan(code))
+    Ok(scan::scan(source::read(file)?))
 }
 
 impl Tree {
@@ -76,16 +74,10 @@ impl Tree {
         });
         for child in scan.children {
             let inside = folder.join(&child.name);
-            let (file, scan) = match (child.inline, child.file) {
-                (Some(code), _) => (file.to_owned(), scan::scan(code)),
-                (None, Some(named)) => {
-                    let file = file.parent().unwrap_or(folder).join(named);
-                    let scan = read(&file)?;
-                    (file, scan)
-                }
-                (None, None) => {
-                    let beside = folder.join(format!("{}.rs", child.name));
-                    let file = if beside.exists() { beside } else { inside.join("mod.rs") };
+            let (file, scan) = match child.inline {
+                Some(code) => (file.to_owned(), scan::scan(code)),
+                None => {
+                    let file = source::module_file(folder, file, &child.name, child.file.as_deref());
                     let scan = read(&file)?;
                     (file, scan)
                 }
@@ -191,6 +183,8 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// The references in a crate of these files, as `from>to@file:line`.
