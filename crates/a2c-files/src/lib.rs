@@ -19,7 +19,7 @@ pub use lock::FolderLock;
 pub use lock::{LockError, lock_file};
 pub use new_file::{NewFile, replace, replace_target};
 pub use private::{create_private_folder, is_private, private_options};
-pub use root::{OpenError, Root};
+pub use root::{OpenBeneathError, Root};
 #[cfg(unix)]
 pub use trusted::{FolderError, FolderFlaw, is_trusted_user, own_user, trusted_folder};
 

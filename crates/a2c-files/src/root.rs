@@ -16,7 +16,7 @@ pub struct Root {
 /// Why a file beneath a root is not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum OpenBeneathError {
     /// The path leads out of the root.
     #[error("{} leads out of {}", .path.display(), .root.display())]
     Outside {
@@ -61,23 +61,23 @@ impl Root {
 
     /// Opens a file for reading. `path` is relative to the root. A link is followed where all of its way stays beneath the
     /// root; systems that cannot guarantee that (other than Linux 5.6 and newer) follow none.
-    pub fn open_file(&self, path: &Path) -> Result<File, OpenError> {
-        let outside = || OpenError::Outside { path: path.to_owned(), root: self.path.clone() };
-        let failed = |source| OpenError::Io { path: path.to_owned(), source };
+    pub fn open_file(&self, path: &Path) -> Result<File, OpenBeneathError> {
+        let outside = || OpenBeneathError::Outside { path: path.to_owned(), root: self.path.clone() };
+        let failed = |source| OpenBeneathError::Io { path: path.to_owned(), source };
         if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(outside());
         }
         if path.as_os_str().is_empty() {
-            return Err(OpenError::NotAFile { path: self.path.clone() });
+            return Err(OpenBeneathError::NotAFile { path: self.path.clone() });
         }
         let file = self.open_beneath(path).map_err(|error| match error.kind() {
             io::ErrorKind::CrossesDevices => outside(),
             // How the system answers to a socket.
-            _ if is_no_device(&error) => OpenError::NotAFile { path: path.to_owned() },
+            _ if is_no_device(&error) => OpenBeneathError::NotAFile { path: path.to_owned() },
             _ => failed(error),
         })?;
         if !file.metadata().map_err(failed)?.is_file() {
-            return Err(OpenError::NotAFile { path: path.to_owned() });
+            return Err(OpenBeneathError::NotAFile { path: path.to_owned() });
         }
         Ok(file)
     }

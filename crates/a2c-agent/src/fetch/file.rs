@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a2c_files::{OpenError, Root};
+use a2c_files::{OpenBeneathError, Root};
 use url::Url;
 
 use super::{FetchFailure, FetchedBody, Files};
@@ -59,9 +59,9 @@ fn open(path: &Path, allowed: &Files) -> Result<File, FetchFailure> {
     let beneath = folders.iter().find_map(|root| Some((root, path.strip_prefix(root.path()).ok()?)));
     let (root, relative) = beneath.ok_or(FetchFailure::Outside)?;
     root.open_file(relative).map_err(|error| match error {
-        OpenError::Outside { .. } => FetchFailure::Outside,
-        OpenError::NotAFile { .. } => FetchFailure::NotAFile,
-        OpenError::Io { source, .. } => FetchFailure::File(source),
+        OpenBeneathError::Outside { .. } => FetchFailure::Outside,
+        OpenBeneathError::NotAFile { .. } => FetchFailure::NotAFile,
+        OpenBeneathError::Io { source, .. } => FetchFailure::File(source),
         error => FetchFailure::File(std::io::Error::other(error)),
     })
 }

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use a2c_files::{OpenError, Root};
+use a2c_files::{OpenBeneathError, Root};
 
 /// A root with a file inside, a secret outside, and links of every kind.
 fn folders() -> (tempfile::TempDir, Root) {
@@ -42,8 +42,8 @@ fn open(root: &Root, path: &str) -> Opened {
             file.read_to_string(&mut text).unwrap();
             Opened::Text(text)
         }
-        Err(OpenError::Outside { .. }) => Opened::Outside,
-        Err(OpenError::NotAFile { .. }) => Opened::NotAFile,
+        Err(OpenBeneathError::Outside { .. }) => Opened::Outside,
+        Err(OpenBeneathError::NotAFile { .. }) => Opened::NotAFile,
         Err(_) => Opened::Failed,
     }
 }

@@ -18,7 +18,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use super::resolver;
-use super::state::{self, Place};
+use super::state::{self, PathOrNone};
 use crate::connection::HubArgs;
 #[cfg(unix)]
 use crate::terminal::Terminal;
@@ -57,14 +57,14 @@ pub(super) struct RunArgs {
 
     /// Where the definitions of tools and the tokens of sign-ins are remembered, or `none`
     /// Default: a2c/computers/NAME@OFFICE in $XDG_STATE_HOME or ~/.local/state.
-    #[arg(long, env = "A2C_STATE", value_name = "DIR", value_parser = Place::parse)]
-    state: Option<Place>,
+    #[arg(long, env = "A2C_STATE", value_name = "DIR", value_parser = PathOrNone::parse)]
+    state: Option<PathOrNone>,
 
     /// The socket through which the other commands operate this Computer, or `none`
     /// Default: NAME@OFFICE.sock in $XDG_RUNTIME_DIR/a2c.
     #[cfg(unix)]
-    #[arg(long, env = "A2C_CONTROL", value_name = "PATH", value_parser = Place::parse)]
-    control: Option<Place>,
+    #[arg(long, env = "A2C_CONTROL", value_name = "PATH", value_parser = PathOrNone::parse)]
+    control: Option<PathOrNone>,
 
     /// Where documents are put for Agents that ask for the address of one: `dir:PATH` (files, for Agents on this
     /// machine), `http` or `http:ADDR` (served by this Computer, on this machine or at that IP address and port),
@@ -204,11 +204,11 @@ fn options(args: &RunArgs, seat: &Seat, says: ComputerConfig) -> Result<Computer
 /// Takes the place of the control socket. The default one does not have to work; but a Computer that has it
 /// already is always a mistake.
 #[cfg(unix)]
-async fn control(place: Option<&Place>, seat: &Seat) -> Result<Option<ControlSocket>> {
+async fn control(place: Option<&PathOrNone>, seat: &Seat) -> Result<Option<ControlSocket>> {
     use a2c_computer::control::{folder, socket_in};
     let (path, is_asked_for) = match place {
-        Some(Place::None) => return Ok(None),
-        Some(Place::At(path)) => (path.clone(), true),
+        Some(PathOrNone::None) => return Ok(None),
+        Some(PathOrNone::At(path)) => (path.clone(), true),
         None => (socket_in(&folder(), seat), false),
     };
     match ControlSocket::bind(&path).await {

@@ -6,14 +6,14 @@ use a2c_computer::{Seat, file_name_of};
 use a2c_files::create_private_folder;
 use anyhow::{Context as _, Result};
 
-/// A place in the file system, or none.
+/// What `--state` and `--control` take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PathOrNone {
     None,
     At(PathBuf),
 }
 
-impl Place {
+impl PathOrNone {
     /// `none`, or a path.
     #[expect(clippy::unnecessary_wraps, reason = "a parser of arguments may fail")]
     pub(super) fn parse(text: &str) -> Result<Self, String> {
@@ -21,11 +21,11 @@ impl Place {
     }
 }
 
-/// The folder that is there to be used. A place that nobody asked for does not have to work.
-pub(super) fn folder(place: Option<&Place>, seat: &Seat) -> Result<Option<PathBuf>> {
+/// The folder that is there to be used. The usual folder does not have to work: the owner did not ask for it.
+pub(super) fn folder(place: Option<&PathOrNone>, seat: &Seat) -> Result<Option<PathBuf>> {
     match place {
-        Some(Place::None) => Ok(None),
-        Some(Place::At(folder)) => {
+        Some(PathOrNone::None) => Ok(None),
+        Some(PathOrNone::At(folder)) => {
             create_private_folder(folder).with_context(|| format!("cannot use {} for --state", folder.display()))?;
             Ok(Some(folder.clone()))
         }
