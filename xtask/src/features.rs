@@ -10,7 +10,7 @@ use crate::{Failed, cargo, checked, run, step};
 const TESTED: &[(&str, &str)] = &[("a2c-vrl", "vrl")];
 
 /// Checks each crate with every set of those of its features that its code asks for. What another feature passes on to
-/// a dependency is tried there, and what [`test`] builds is checked then.
+/// a dependency is tried there, and what [`test()`] builds is checked then.
 pub(crate) fn check() -> Result<(), Failed> {
     for one in metadata::workspace()? {
         let sources = sources(&one.folder.join("src"));

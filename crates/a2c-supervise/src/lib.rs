@@ -11,7 +11,7 @@
 //!                  Status ◄── WorkerState::after ◄───┘
 //! ```
 //!
-//! Inside a run, [`heartbeat`] finds out whether a worker still answers and [`IdleTimer`] whether it is still used. Outside
+//! Inside a run, [`heartbeat()`] finds out whether a worker still answers and [`IdleTimer`] whether it is still used. Outside
 //! of it, a [`Coalescer`] paces what a burst of changes causes.
 
 #[cfg(doctest)]
