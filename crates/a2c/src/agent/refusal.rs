@@ -27,6 +27,9 @@ fn hint(refusal: &ErrorBody) -> Option<String> {
             let count = refusal.fields.get("page_count").and_then(Value::as_u64)?;
             format!("it has {}, counted from 0", show::pages(count))
         }
+        ErrorCode::NoDpeResolver => {
+            "`a2c computer` takes a resolver with --dpe-resolver, such as: --dpe-resolver http".to_owned()
+        }
         _ => return None,
     })
 }
@@ -63,8 +66,7 @@ mod tests {
         check(absent(ErrorCode::NotFound), None);
         check(absent(ErrorCode::PageOutOfRange).with("page_count", 3), Some("it has 3 pages"));
         check(absent(ErrorCode::PageOutOfRange).with("page_count", "many"), None);
-        // The Computer says how it is started with a resolver; another product has another way.
-        check(absent(ErrorCode::NoDpeResolver), None);
+        check(absent(ErrorCode::NoDpeResolver), Some("--dpe-resolver, such as"));
     }
 
     #[test]
