@@ -159,7 +159,9 @@ impl ConfigFile {
         let (_, before) = edit(&text, &[]).map_err(refused)?;
         let Some(change) = change(&before) else { return Ok(()) };
         let (text, after) = edit(&text, &[change]).map_err(refused)?;
-        replace_target(&self.path, text.as_bytes()).map_err(failed)?;
+        let target = path.clone();
+        let saved = tokio::task::spawn_blocking(move || replace_target(&target, text.as_bytes())).await;
+        saved.map_err(io::Error::other).and_then(|saved| saved).map_err(failed)?;
         // Other changes of the file are still to be applied, so only this one counts as known.
         for (name, server) in &after.servers {
             if before.servers.get(name) != Some(server) {

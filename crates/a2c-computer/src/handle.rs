@@ -329,7 +329,7 @@ impl ComputerHandle {
                 (ServerChange::Changed(Change::Rules), Some(server), Some(config)) => server.set_rules(config.clone()),
                 (_, Some(server), Some(config)) => server.change(config.clone()),
                 (_, None, Some(config)) => {
-                    // The lock keeps everybody else from adding it meanwhile.
+                    // The lock keeps other callers from adding it meanwhile.
                     self.core.servers.add(config.clone());
                 }
                 (_, _, None) => {}

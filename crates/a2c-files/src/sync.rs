@@ -6,9 +6,12 @@ use std::path::Path;
 /// Writes the entries of a folder to the disk: a file that was renamed into it stays renamed.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match std::fs::File::open(folder)?.sync_all() {
-        // Some network file systems cannot sync a folder and keep its entries by other means.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+
+    match std::fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some network file systems cannot sync a folder and keep its entries by other means; a folder that may be written
+        // and not read cannot be opened for it. What was renamed is in place either way.
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
         synced => synced,
     }
 }

@@ -140,6 +140,7 @@ pub struct Hub {
 
 /// Why a hub could not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum HubStartError {
     /// The hub cannot listen on the address.
     #[error("cannot listen on {address}: {source}")]

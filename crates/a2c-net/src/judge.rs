@@ -57,6 +57,16 @@ pub fn literal_address(url: &Url) -> Option<IpAddr> {
     }
 }
 
+/// Whether a URL names this machine: `localhost`, or a loopback address. Traffic to it does not leave the machine.
+pub fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+        None => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +106,25 @@ mod tests {
             ("http://255.255.255.255/", Err(UrlRefusal::Address(Broadcast))),
         ] {
             assert_eq!(judge_url(&url.parse().unwrap(), AddressPolicy::PUBLIC), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_localhost_or_a_loopback_address() {
+        for (url, expected) in [
+            ("http://localhost:1/", true),
+            ("http://127.0.0.1", true),
+            ("http://127.9.9.9", true),
+            ("http://2130706433", true),
+            ("http://[::1]", true),
+            ("http://[::ffff:127.0.0.1]", true),
+            ("http://[64:ff9b::127.0.0.1]", false),
+            ("http://localhost.example.org", false),
+            ("http://10.0.0.1", false),
+            ("http://0.0.0.0", false),
+            ("file:///x", false),
+        ] {
+            assert_eq!(is_this_machine(&url.parse().unwrap()), expected, "{url}");
         }
     }
 }

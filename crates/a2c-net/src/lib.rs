@@ -19,6 +19,6 @@ pub mod tls;
 
 pub use address::AddressKind;
 pub use client::{HttpClientError, PolicyClient, USER_AGENT, http_client};
-pub use judge::{UrlRefusal, judge_url, literal_address};
+pub use judge::{UrlRefusal, is_this_machine, judge_url, literal_address};
 pub use lookup::{LookupError, lookup};
 pub use policy::AddressPolicy;

@@ -122,6 +122,7 @@ impl<'de> Deserialize<'de> for ErrorCode {
 /// Why a resolution failed: the `category` of a 4013.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ResolutionFailure {
     /// The MCP server is down or slow.
     UpstreamUnavailable,

@@ -102,6 +102,7 @@ impl From<Version> for String {
 /// Why a handshake is refused; serialises to the body of the HTTP 400 that says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(into = "RefusalBody")]
+#[non_exhaustive]
 pub enum VersionRefusal {
     /// The client did not say which version it speaks.
     #[error("Missing a2c_version query parameter")]

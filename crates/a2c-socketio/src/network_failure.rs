@@ -34,7 +34,8 @@ impl From<DisconnectReason> for SocketConnectError {
 /// Classifies an error of the network during a handshake.
 fn classify(source: BoxError) -> SocketConnectError {
     let root: &(dyn Error + 'static) = &*source;
-    match tls_error(root) {
+    let tls_error = causes(root).find_map(|cause| cause.downcast_ref::<rustls::Error>());
+    match tls_error {
         Some(rustls::Error::InvalidCertificate(error)) => {
             SocketConnectError::Untrusted { why: CertificateProblem::from(error), source }
         }
@@ -52,7 +53,13 @@ fn classify(source: BoxError) -> SocketConnectError {
 
 /// An error and everything that it wraps.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
+    std::iter::successors(Some(error), |&error| {
+        // `source` of an I/O error skips the error that it wraps.
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
+            None => error.source(),
+        }
+    })
 }
 
 /// The server answered with bytes that are not HTTP.
@@ -82,17 +89,6 @@ fn about_our_certificate(alert: AlertDescription) -> Option<&'static str> {
         | AlertDescription::AccessDenied => Some("the server refuses the client certificate"),
         _ => None,
     }
-}
-
-fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    if let Some(found) = error.downcast_ref() {
-        return Some(found);
-    }
-    // `source` of an I/O error skips the error that it wraps.
-    if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        return tls_error(inner);
-    }
-    tls_error(error.source()?)
 }
 
 #[cfg(test)]

@@ -77,6 +77,8 @@ pub struct Status<F> {
     pub state: WorkerState<F>,
     /// The generation of the target that led to it.
     generation: u64,
+    /// The number of the run that may report its state.
+    run: u64,
     /// Since when it is in this state.
     pub since: SystemTime,
     /// How often it was started again.
@@ -99,34 +101,28 @@ struct Shared<W: Worker> {
     woken: Notify,
 }
 
-/// One run of a worker, as the worker sees it. Cheap to clone; a clone that outlives the run reports nothing any more.
+/// One run of a worker, as the worker sees it. Cheap to clone; what a clone reports after the run changes nothing.
 pub struct Run<W: Worker> {
     shared: Arc<Shared<W>>,
+    number: u64,
     stop: CancellationToken,
-    over: CancellationToken,
 }
 
 impl<W: Worker> Clone for Run<W> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), stop: self.stop.clone(), over: self.over.clone() }
+        Self { shared: self.shared.clone(), number: self.number, stop: self.stop.clone() }
     }
 }
 
 impl<W: Worker> Run<W> {
     /// The worker works as it should.
     pub fn ready(&self) {
-        self.report(StateEvent::Ready);
+        self.shared.reported(self.number, StateEvent::Ready);
     }
 
     /// The worker works, with a defect.
     pub fn degraded(&self, reason: W::Failure) {
-        self.report(StateEvent::Degraded(reason));
-    }
-
-    fn report(&self, event: StateEvent<W::Failure>) {
-        if !self.over.is_cancelled() {
-            self.shared.happened(event);
-        }
+        self.shared.reported(self.number, StateEvent::Degraded(reason));
     }
 
     /// Cancelled when the run has to end.
@@ -143,7 +139,7 @@ impl<W: Worker> Supervisor<W> {
             Target::Off | Target::Gone => WorkerState::Disabled,
         };
         let (since, generation) = (SystemTime::now(), 0);
-        let status = Status { state, generation, since, restarts: 0, retry_at: None, gave_up: None };
+        let status = Status { state, generation, run: 1, since, restarts: 0, retry_at: None, gave_up: None };
         let shared = Arc::new(Shared {
             worker,
             wanted: watch::Sender::new(Wanted { target, generation }),
@@ -194,13 +190,27 @@ impl<W: Worker> Supervisor<W> {
     /// Starts a worker that ended because it was not used.
     pub fn wake(&self) {
         if self.shared.status.borrow().state == WorkerState::Unloaded {
-            self.shared.woken.notify_one();
+            self.shared.woken.notify_waiters();
         }
     }
 
     /// Whether another target is set than the one that led to the state.
     pub fn is_changing(&self) -> bool {
-        self.shared.wanted.borrow().generation != self.shared.status.borrow().generation
+        let wanted = self.shared.wanted.borrow().generation;
+        wanted != self.shared.status.borrow().generation
+    }
+
+    /// Whether a start is under way, or follows on a target that was set. The caller must hold no borrowed status: a second
+    /// look at it waits for a change that waits for the first.
+    pub fn is_starting(&self) -> bool {
+        let wanted = self.shared.wanted.borrow().generation;
+        let status = self.shared.status.borrow();
+        match status.state {
+            WorkerState::Starting => true,
+            // Whatever the target is, nothing follows on this.
+            WorkerState::Stopped => false,
+            _ => wanted != status.generation,
+        }
     }
 
     /// Waits until a start under the present target has succeeded or failed, or none is made.
@@ -246,22 +256,44 @@ impl<W: Worker> Drop for Supervisor<W> {
 impl<W: Worker> Shared<W> {
     /// Changes the state within the generation that it is in.
     fn happened(&self, event: StateEvent<W::Failure>) {
-        self.advance(event, |_| {});
+        self.advance(None, event, |_| {});
+    }
+
+    /// Changes the state as a run says, unless another run has begun.
+    fn reported(&self, run: u64, event: StateEvent<W::Failure>) {
+        self.advance(Some(run), event, |_| {});
     }
 
     /// Changes the state into another generation.
     fn begin(&self, generation: u64, event: StateEvent<W::Failure>) {
-        self.advance(event, |status| status.generation = generation);
+        self.advance(None, event, |status| status.generation = generation);
     }
 
-    fn advance(&self, event: StateEvent<W::Failure>, amend: impl FnOnce(&mut Status<W::Failure>)) {
-        self.worker.state_changes(&self.status.borrow().state.after(event.clone()));
+    /// Begins a run of this number.
+    fn begin_run(&self, generation: u64, run: u64) {
+        self.advance(None, StateEvent::Started, |status| (status.generation, status.run) = (generation, run));
+    }
+
+    fn advance(&self, run: Option<u64>, event: StateEvent<W::Failure>, amend: impl FnOnce(&mut Status<W::Failure>)) {
+        let is_over = |status: &Status<W::Failure>| run.is_some_and(|run| run != status.run);
+        let next = {
+            let status = self.status.borrow();
+            if is_over(&status) {
+                return;
+            }
+            status.state.after(event.clone())
+        };
+        // Without the status borrowed: the worker may look at it.
+        self.worker.state_changes(&next);
         let mut states = None;
         self.status.send_if_modified(|status| {
+            if is_over(status) {
+                return false;
+            }
             let next = status.state.after(event);
             let mut changed = Status { retry_at: None, gave_up: None, ..status.clone() };
             amend(&mut changed);
-            if status.state == next && status.generation == changed.generation {
+            if (&status.state, status.generation, status.run) == (&next, changed.generation, changed.run) {
                 return false;
             }
             states = Some((status.state.clone(), next.clone()));
@@ -276,7 +308,7 @@ impl<W: Worker> Shared<W> {
 
     fn failed(&self, failure: W::Failure, next: NextStart) {
         self.worker.run_failed(&failure, &next);
-        self.advance(StateEvent::Failed(failure), |status| match next {
+        self.advance(None, StateEvent::Failed(failure), |status| match next {
             NextStart::After(delay) => status.retry_at = Some(SystemTime::now() + delay),
             NextStart::Never(reason) => status.gave_up = Some(reason),
         });
@@ -287,7 +319,7 @@ impl<W: Worker> Shared<W> {
 async fn supervise<W: Worker>(shared: Arc<Shared<W>>, policy: RestartPolicy) {
     let mut wanted = shared.wanted.subscribe();
     let mut counter = RestartCounter::default();
-    let mut first = true;
+    let mut number = 0;
     loop {
         let Wanted { target, generation } = *wanted.borrow_and_update();
         match target {
@@ -301,18 +333,22 @@ async fn supervise<W: Worker>(shared: Arc<Shared<W>>, policy: RestartPolicy) {
             }
             Target::On => {}
         }
-        shared.begin(generation, StateEvent::Started);
-        if !std::mem::take(&mut first) {
+        number += 1;
+        shared.begin_run(generation, number);
+        if number > 1 {
             shared.status.send_modify(|status| status.restarts += 1);
         }
         let started = Instant::now();
-        match run(&shared, &mut wanted).await {
+        match run(&shared, number, &mut wanted).await {
             Exit::Stopped => counter.reset(),
             Exit::Idle => {
                 counter.reset();
+                // Waits before the state can be seen, and for nothing that came earlier.
+                let mut woken = std::pin::pin!(shared.woken.notified());
+                woken.as_mut().enable();
                 shared.happened(StateEvent::Unloaded);
                 tokio::select! {
-                    () = shared.woken.notified() => {}
+                    () = woken => {}
                     _ = wanted.changed() => {}
                 }
             }
@@ -341,9 +377,12 @@ async fn supervise<W: Worker>(shared: Arc<Shared<W>>, policy: RestartPolicy) {
 }
 
 /// One run. A change of the target ends it in order.
-async fn run<W: Worker>(shared: &Arc<Shared<W>>, wanted: &mut watch::Receiver<Wanted>) -> Exit<W::Failure> {
-    let run = Run { shared: shared.clone(), stop: CancellationToken::new(), over: CancellationToken::new() };
-    let _over = run.over.clone().drop_guard();
+async fn run<W: Worker>(
+    shared: &Arc<Shared<W>>,
+    number: u64,
+    wanted: &mut watch::Receiver<Wanted>,
+) -> Exit<W::Failure> {
+    let run = Run { shared: shared.clone(), number, stop: CancellationToken::new() };
     let mut running = std::pin::pin!(shared.worker.run(&run));
     tokio::select! {
         exit = &mut running => exit,

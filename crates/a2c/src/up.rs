@@ -29,7 +29,7 @@ pub(crate) struct UpArgs {
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR:PORT", value_parser = loopback)]
     listen: SocketAddr,
 
-    /// The office everybody meets in.
+    /// The office that hub, Computer and Agents share.
     #[arg(long, default_value = "demo", value_name = "ID")]
     office: String,
 
@@ -62,12 +62,12 @@ pub(crate) struct UpArgs {
 }
 
 const HELP: &str = "\
-The hub listens on a loopback address without authentication: everybody on this machine may use it. Documents that an \
+The hub listens on a loopback address without authentication: every program on this machine may use it. Documents that an \
 Agent asks for as a whole (`a2c agent dpe`) are served on a loopback address, too, while it runs.
 
 Stop it with Ctrl-C; with --call it stops by itself.";
 
-/// Without authentication, everybody who reaches the hub may use the Computer.
+/// Without authentication, every program that reaches the hub may use the Computer.
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let address: SocketAddr = text.parse().map_err(|_| "write ADDR:PORT, such as 127.0.0.1:7420".to_owned())?;
     if address.ip().is_loopback() {

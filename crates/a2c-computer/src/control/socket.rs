@@ -69,7 +69,9 @@ impl ControlSocket {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         trusted_folder(folder)?;
         // One at a time, so that two Computers that start together do not both replace the same dead socket.
-        let _turn = FolderLock::wait(folder).map_err(failed)?;
+        let locked = folder.to_owned();
+        let turn = tokio::task::spawn_blocking(move || FolderLock::wait(&locked)).await;
+        let _turn = turn.map_err(io::Error::other).and_then(|turn| turn).map_err(failed)?;
         match UnixStream::connect(path).await {
             Ok(_) => return Err(BindError::Taken { path: path.to_owned() }),
             // Its queue of connections is full.

@@ -9,7 +9,6 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::server::Server;
-use super::worker::ServerState;
 
 impl Server {
     /// Runs a tool. A server that is being started is waited for.
@@ -78,13 +77,8 @@ impl Server {
             if let Some(connection) = self.connection() {
                 return Some(connection);
             }
-            let comes = match status.borrow_and_update().state {
-                ServerState::Starting => true,
-                // Whatever the target is, nothing follows on this.
-                ServerState::Stopped => false,
-                _ => self.supervisor.is_changing(),
-            };
-            if !comes || status.changed().await.is_err() {
+            status.mark_unchanged();
+            if !self.supervisor.is_starting() || status.changed().await.is_err() {
                 // It may have connected since the first look.
                 return self.connection();
             }

@@ -118,8 +118,14 @@ impl Server {
     /// Replaces the configuration and starts the server again with it.
     pub(crate) fn change(&self, config: McpServerConfig) {
         let target = target_of(&config);
-        self.record.set_config(config);
-        self.supervisor.set_target(target);
+        // Switched off first: no restart in between starts it with a configuration that says that it is off.
+        if target == Target::Off {
+            self.supervisor.set_target(target);
+            self.record.set_config(config);
+        } else {
+            self.record.set_config(config);
+            self.supervisor.set_target(target);
+        }
     }
 
     /// Ends it and starts it again, also where it waits for a later start. One that is switched off stays so.

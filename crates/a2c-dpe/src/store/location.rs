@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_net::{USER_AGENT, http_client, tls};
+use a2c_net::{USER_AGENT, http_client, is_this_machine, tls};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::local::LocalFileSystem;
@@ -97,13 +97,7 @@ fn s3(bucket: &str, variables: impl IntoIterator<Item = (String, String)>) -> Re
 /// Whether the traffic to an endpoint is encrypted or stays on this machine.
 fn is_private(endpoint: &str) -> bool {
     let Ok(url) = Url::parse(endpoint) else { return false };
-    match url.host() {
-        _ if url.scheme() == "https" => true,
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
+    url.scheme() == "https" || is_this_machine(&url)
 }
 
 /// Gives the store our HTTP client: the TLS of all our clients, no proxy, and no redirects.

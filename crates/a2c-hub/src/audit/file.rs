@@ -17,6 +17,7 @@ const HEAD: &[u8] = b"{\"seq\":";
 
 /// Why an audit log cannot be opened.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuditOpenError {
     /// The file cannot be opened, read or locked.
     #[error("cannot {action} the audit log {}: {source}", path.display())]

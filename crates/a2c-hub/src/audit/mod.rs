@@ -81,6 +81,7 @@ pub struct AuditLog {
 
 /// Why the log could not continue in a new file; it continues in the old one.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReopenError {
     /// The new file cannot be opened.
     #[error(transparent)]

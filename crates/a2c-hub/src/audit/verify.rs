@@ -38,6 +38,7 @@ pub struct Verified {
 
 /// Why a log is not valid.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum VerifyError {
     /// The file cannot be read.
     #[error("cannot read: {0}")]

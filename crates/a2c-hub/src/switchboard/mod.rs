@@ -4,8 +4,9 @@
 //! One lock guards all state. Under it the hub changes the indexes, puts packets into the send queues of members (each
 //! behind a short lock of its own; a body below 16 KiB is copied there), wakes their tasks, and puts audit records, spans
 //! and log lines into their queues. It awaits nothing and writes to no socket or file. Requests and answers are checked
-//! and encoded before the lock is taken. Announcements are encoded and queued under it, once for each member of the
-//! office, so that all members see joins, leaves and updates in the order in which they happened.
+//! before the lock is taken; only heads of packets and errors are encoded under it. Announcements are encoded and queued
+//! under it, once for each member of the office, so that all members see joins, leaves and updates in the order in which
+//! they happened.
 //!
 //! | file | content |
 //! |---|---|

@@ -8,11 +8,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_net::{AddressKind, AddressPolicy, HttpClientError, USER_AGENT, http_client, literal_address, lookup, tls};
+use a2c_net::{
+    AddressKind, AddressPolicy, HttpClientError, USER_AGENT, http_client, is_this_machine, literal_address, lookup, tls,
+};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
-use url::{Host, Url};
+use url::Url;
 
 use crate::http::HttpError;
 
@@ -97,18 +99,9 @@ impl OAuthHttpClient for AuthorizationHttp {
 pub(super) fn check(home: &Url, url: &Url) -> Result<(), AddressError> {
     match (url.scheme(), home.scheme()) {
         ("https", _) | ("http", "http") if url.has_host() => Ok(()),
-        ("http", _) if is_local(home) && is_local(url) => Ok(()),
+        ("http", _) if is_this_machine(home) && is_this_machine(url) => Ok(()),
         ("http", _) => Err(AddressError::NoTls),
         _ => Err(AddressError::Scheme),
-    }
-}
-
-fn is_local(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
     }
 }
 

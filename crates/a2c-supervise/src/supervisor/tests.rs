@@ -185,6 +185,77 @@ async fn an_unused_worker_starts_when_it_is_woken() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn waking_twice_starts_once() {
+    let supervisor = start(&[Script::Idle, Script::Idle], policy());
+    reach(&supervisor, "unloaded").await;
+    supervisor.wake();
+    supervisor.wake();
+    supervisor.watch().wait_for(|status| status.restarts == 1).await.unwrap();
+    reach(&supervisor, "unloaded").await;
+    tokio::time::sleep(600 * SECOND).await;
+    assert_eq!((supervisor.state(), supervisor.status().restarts), (WorkerState::Unloaded, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_is_told_while_it_lasts_or_is_to_come() {
+    let supervisor = start(&[], policy());
+    assert!(supervisor.is_starting());
+    reach(&supervisor, "ready").await;
+    assert!(!supervisor.is_starting());
+    supervisor.restart();
+    assert!(supervisor.is_starting(), "the restart is to come");
+    supervisor.set_target(Target::Gone);
+    supervisor.gone().await;
+    assert!(!supervisor.is_starting());
+}
+
+/// A worker that asks for its status in every callback, while others look and change the target.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_at_the_status_stops_nothing() {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[derive(Default)]
+    struct Curious(OnceLock<watch::Receiver<Status<String>>>);
+
+    impl Worker for Curious {
+        type Failure = String;
+
+        async fn run(&self, run: &Run<Self>) -> Exit<String> {
+            run.ready();
+            run.stopped().cancelled().await;
+            Exit::Stopped
+        }
+
+        fn state_changes(&self, _: &WorkerState<String>) {
+            let _ = self.0.get().map(|status| status.borrow().state.clone());
+        }
+    }
+
+    let supervisor = Arc::new(Supervisor::start(Arc::<Curious>::default(), policy(), Target::On));
+    let _ = supervisor.worker().0.set(supervisor.watch());
+    let done = Arc::new(AtomicBool::new(false));
+    let looking: Vec<_> = (0..2)
+        .map(|_| {
+            let (supervisor, done) = (supervisor.clone(), done.clone());
+            std::thread::spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    supervisor.is_starting();
+                    supervisor.is_changing();
+                }
+            })
+        })
+        .collect();
+    for _ in 0..500 {
+        supervisor.set_target(Target::Off);
+        supervisor.set_target(Target::On);
+        tokio::time::timeout(60 * SECOND, supervisor.settled()).await.expect("the state changes");
+    }
+    done.store(true, Ordering::Relaxed);
+    looking.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_panic_stops_the_worker_for_good() {
     let supervisor = start(&[Script::Panics], policy());
     supervisor.gone().await;

@@ -61,7 +61,7 @@ pub(crate) fn exposed_secrets(config: &ComputerConfig) -> Vec<Note> {
     let look = |(name, server): (&String, &McpServerConfig)| match &server.transport {
         McpTransport::Stdio(stdio) if has_secret_argument(&stdio.args) => Some(note(
             name,
-            "`args` seem to hold a secret: every user of the core can see arguments. If the server can take it \
+            "`args` seem to hold a secret: every user of this machine can see arguments. If the server can take it \
              from its environment, write it into `env` as ${input:ID}",
         )),
         McpTransport::Streamable(StreamableParameters { url, .. }) | McpTransport::Sse(SseParameters { url, .. })
