@@ -74,12 +74,17 @@ async fn exchange(spawned: Spawned, input: Option<&[u8]>, limit: usize) -> Resul
     let write = async move {
         // A program that does not want it says so in its exit code.
         let _ = stdin.write_all(input.unwrap_or_default()).await;
+        Ok(())
     };
     let (mut out, mut err) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
     let status = {
         let read_out = read_all(stdout, &mut out, limit);
-        let read_err = read_some(stderr, &mut err, limit);
-        let streams = async { tokio::join!(write, read_out, read_err).1 };
+        let read_err = async {
+            read_some(stderr, &mut err, limit).await;
+            Ok(())
+        };
+        // Output beyond its limit ends the program at once, whatever the other streams do.
+        let streams = async { tokio::try_join!(write, read_out, read_err).map(drop) };
         let mut streams = std::pin::pin!(streams);
         tokio::select! {
             biased;
