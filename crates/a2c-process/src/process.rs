@@ -88,8 +88,31 @@ struct ProcessTree {
 
 impl ProcessTree {
     fn end(self) {
-        reaper::end(&self.mark, &Vec::from_iter(self.group));
+        self.members().kill();
         drop(self.registration);
+    }
+
+    fn members(&self) -> TreeMembers {
+        TreeMembers { group: self.group, mark: self.mark.clone() }
+    }
+}
+
+/// The processes of a tree, for a task that ends them and does not own them.
+#[derive(Debug, Clone)]
+pub(crate) struct TreeMembers {
+    group: Option<ProcessGroup>,
+    mark: ProcessMark,
+}
+
+impl TreeMembers {
+    /// Whether the process that the tree began with is known to have ended.
+    pub(crate) fn root_has_ended(&self) -> bool {
+        self.group.is_some_and(ProcessGroup::leader_has_ended)
+    }
+
+    /// Ends all of them. Blocks, for some seconds at worst.
+    pub(crate) fn kill(&self) {
+        reaper::end(&self.mark, &Vec::from_iter(self.group));
     }
 }
 
@@ -192,6 +215,11 @@ impl Process {
     /// The number of the process, as long as it has not ended.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// The process and all it has started, for a task that may have to end them. None once they are being ended.
+    pub(crate) fn tree_members(&self) -> Option<TreeMembers> {
+        self.tree.as_ref().map(ProcessTree::members)
     }
 
     /// Waits until the process has ended by itself.
