@@ -180,11 +180,15 @@ impl Processes {
         Ok(Spawned { process, stdin, stdout, stderr })
     }
 
-    /// Dismisses the guardian and waits until it has seen that no process is left. Those that still run are ended.
+    /// Ends every process of this owner that still runs, daemons of programs that were run included, and dismisses the
+    /// guardian. Outside of Linux a process that has left its group is not found.
     pub async fn end(&self) {
         if let Some(guardian) = &self.0.guardian {
             guardian.end().await;
         }
+        // There may be no guardian, or none at this moment, if the last one was killed.
+        let mark = self.0.marks.mark_of_all();
+        let _ = tokio::task::spawn_blocking(move || reaper::end(&mark, &[])).await;
     }
 
     /// How many processes of this owner live, those included that they have started. Blocks for a moment.
@@ -254,7 +258,7 @@ impl Process {
     }
 
     /// Kills what is left of the group of a process that has ended, and lets go of processes that have left it: they bear
-    /// the mark, and end with their owner.
+    /// the mark, and [`Processes::end`] ends them, or the guardian if this program ends without it.
     pub(crate) fn release(mut self) {
         if let Some(group) = self.tree.take().and_then(|tree| tree.group) {
             group.kill();

@@ -54,8 +54,8 @@ impl Processes {
     /// Runs a program to its end, with this standard input.
     ///
     /// When it has ended, its process group is killed; a process that has left the group lives on, because it may be a
-    /// daemon that the program started on purpose, and ends with the owner. A program that fails its limits, or whose
-    /// caller drops this future, ends with all it has started.
+    /// daemon that the program started on purpose, and ends with the owner ([`Processes::end`], or the guardian where there
+    /// is one). A program that fails its limits, or whose caller drops this future, ends with all it has started.
     pub async fn run(&self, launch: &Launch, input: Option<&[u8]>, limits: RunLimits) -> Result<RunOutput, RunError> {
         let spawned = self.spawn_raw(launch, |_| {}).await.map_err(|error| match error {
             RawSpawnError::Io(error) => RunError::Start(error),

@@ -59,6 +59,17 @@ async fn a_program_that_prints_too_much_is_ended_before_its_time_is_over() {
 }
 
 #[tokio::test]
+async fn a_daemon_ends_with_its_owner() {
+    let processes = Processes::unguarded();
+    // The inner shell ends once the daemon is in its session, so that the end of the group does not reach it.
+    let daemon = "setsid sh -c 'sleep 1000 >/dev/null 2>&1 &'; exit 0";
+    processes.run(&shell(daemon), None, LIMITS).await.unwrap();
+    until_count_is(1, &processes).await;
+    processes.end().await;
+    assert_eq!(processes.count(), 0);
+}
+
+#[tokio::test]
 async fn a_program_that_ends_may_leave_a_daemon() {
     let processes = Processes::unguarded();
     let daemon = "setsid sleep 1000 >/dev/null 2>&1 & echo $!; sleep 1000 & exit 0";
