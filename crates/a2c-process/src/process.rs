@@ -274,7 +274,11 @@ impl Drop for Process {
             if let Some(group) = tree.group {
                 group.kill();
             }
-            std::thread::spawn(move || tree.end());
+            let reaper = std::thread::Builder::new().name("process-reaper".into());
+            if let Err(error) = reaper.spawn(move || tree.end()) {
+                // The mark is still there for `Processes::end` and for the guardian.
+                tracing::warn!(%error, "no thread for the reaper: processes outside of the group live on");
+            }
         }
     }
 }
