@@ -88,8 +88,31 @@ struct ProcessTree {
 
 impl ProcessTree {
     fn end(self) {
-        reaper::end(&self.mark, &Vec::from_iter(self.group));
+        self.members().kill();
         drop(self.registration);
+    }
+
+    fn members(&self) -> TreeMembers {
+        TreeMembers { group: self.group, mark: self.mark.clone() }
+    }
+}
+
+/// The processes of a tree, for a task that ends them and does not own them.
+#[derive(Debug, Clone)]
+pub(crate) struct TreeMembers {
+    group: Option<ProcessGroup>,
+    mark: ProcessMark,
+}
+
+impl TreeMembers {
+    /// Whether the process that the tree began with is known to have ended.
+    pub(crate) fn root_has_ended(&self) -> bool {
+        self.group.is_some_and(ProcessGroup::leader_has_ended)
+    }
+
+    /// Ends all of them. Blocks, for some seconds at worst.
+    pub(crate) fn kill(&self) {
+        reaper::end(&self.mark, &Vec::from_iter(self.group));
     }
 }
 
@@ -157,11 +180,15 @@ impl Processes {
         Ok(Spawned { process, stdin, stdout, stderr })
     }
 
-    /// Dismisses the guardian and waits until it has seen that no process is left. Those that still run are ended.
+    /// Ends every process of this owner that still runs, daemons of programs that were run included, and dismisses the
+    /// guardian. Outside of Linux a process that has left its group is not found.
     pub async fn end(&self) {
         if let Some(guardian) = &self.0.guardian {
             guardian.end().await;
         }
+        // There may be no guardian, or none at this moment, if the last one was killed.
+        let mark = self.0.marks.mark_of_all();
+        let _ = tokio::task::spawn_blocking(move || reaper::end(&mark, &[])).await;
     }
 
     /// How many processes of this owner live, those included that they have started. Blocks for a moment.
@@ -192,6 +219,11 @@ impl Process {
     /// The number of the process, as long as it has not ended.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// The process and all it has started, for a task that may have to end them. None once they are being ended.
+    pub(crate) fn tree_members(&self) -> Option<TreeMembers> {
+        self.tree.as_ref().map(ProcessTree::members)
     }
 
     /// Waits until the process has ended by itself.
@@ -226,7 +258,7 @@ impl Process {
     }
 
     /// Kills what is left of the group of a process that has ended, and lets go of processes that have left it: they bear
-    /// the mark, and end with their owner.
+    /// the mark, and [`Processes::end`] ends them, or the guardian if this program ends without it.
     pub(crate) fn release(mut self) {
         if let Some(group) = self.tree.take().and_then(|tree| tree.group) {
             group.kill();
@@ -242,7 +274,11 @@ impl Drop for Process {
             if let Some(group) = tree.group {
                 group.kill();
             }
-            std::thread::spawn(move || tree.end());
+            let reaper = std::thread::Builder::new().name("process-reaper".into());
+            if let Err(error) = reaper.spawn(move || tree.end()) {
+                // The mark is still there for `Processes::end` and for the guardian.
+                tracing::warn!(%error, "no thread for the reaper: processes outside of the group live on");
+            }
         }
     }
 }

@@ -54,8 +54,8 @@ impl Processes {
     /// Runs a program to its end, with this standard input.
     ///
     /// When it has ended, its process group is killed; a process that has left the group lives on, because it may be a
-    /// daemon that the program started on purpose, and ends with the owner. A program that fails its limits, or whose
-    /// caller drops this future, ends with all it has started.
+    /// daemon that the program started on purpose, and ends with the owner ([`Processes::end`], or the guardian where there
+    /// is one). A program that fails its limits, or whose caller drops this future, ends with all it has started.
     pub async fn run(&self, launch: &Launch, input: Option<&[u8]>, limits: RunLimits) -> Result<RunOutput, RunError> {
         let spawned = self.spawn_raw(launch, |_| {}).await.map_err(|error| match error {
             RawSpawnError::Io(error) => RunError::Start(error),
@@ -74,12 +74,17 @@ async fn exchange(spawned: Spawned, input: Option<&[u8]>, limit: usize) -> Resul
     let write = async move {
         // A program that does not want it says so in its exit code.
         let _ = stdin.write_all(input.unwrap_or_default()).await;
+        Ok(())
     };
     let (mut out, mut err) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
     let status = {
         let read_out = read_all(stdout, &mut out, limit);
-        let read_err = read_some(stderr, &mut err, limit);
-        let streams = async { tokio::join!(write, read_out, read_err).1 };
+        let read_err = async {
+            read_some(stderr, &mut err, limit).await;
+            Ok(())
+        };
+        // Output beyond its limit ends the program at once, whatever the other streams do.
+        let streams = async { tokio::try_join!(write, read_out, read_err).map(drop) };
         let mut streams = std::pin::pin!(streams);
         tokio::select! {
             biased;

@@ -39,7 +39,7 @@ impl Cause {
         match &failure.cause {
             FailureCause::Input(_) => Self::Value,
             FailureCause::Spawn(StdioStartError::Encoding { .. }) => Self::Parameters,
-            FailureCause::Spawn(StdioStartError::Spawn(error)) => match error.kind() {
+            FailureCause::Spawn(StdioStartError::Spawn { error, .. }) => match error.kind() {
                 // A machine that is short of something may have it again.
                 SpawnErrorKind::Refused | SpawnErrorKind::Io | SpawnErrorKind::Streams => Self::Other,
                 _ => Self::Program,

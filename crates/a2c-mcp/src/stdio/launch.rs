@@ -7,6 +7,7 @@ use a2c_protocol::config::StdioParameters;
 use a2c_secrets::Redactor;
 use tokio::process::ChildStdout;
 
+use super::start_hint::start_hint;
 use super::transport::StdioTransport;
 use crate::log::{LogSource, ServerLog};
 
@@ -45,8 +46,13 @@ pub enum StdioStartError {
         encoding: String,
     },
     /// The operating system does not start it.
-    #[error(transparent)]
-    Spawn(#[from] SpawnError),
+    #[error("{error}{}", hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
+    Spawn {
+        /// Why not.
+        error: SpawnError,
+        /// What to change in the configuration, without secrets.
+        hint: Option<String>,
+    },
 }
 
 /// Starts the process; the error says what to change.
@@ -57,7 +63,11 @@ pub async fn start(launch: StdioLaunch<'_>) -> Result<StartedServer, StdioStartE
         let secrets = secrets.clone();
         move |text: &str| secrets.redact(text)
     };
-    let Spawned { process, stdin, stdout, stderr } = processes.spawn(&program(stdio), &redact).await?;
+    let Spawned { process, stdin, stdout, stderr } =
+        processes.spawn(&program(stdio), &redact).await.map_err(|error| {
+            let hint = start_hint(stdio, error.kind()).map(|hint| secrets.redact(&hint));
+            StdioStartError::Spawn { error, hint }
+        })?;
     let pid = process.id().unwrap_or_default();
     log.push(LogSource::A2c, &format!("started as process {pid}"), secrets);
     let sink = StderrLog { server: name.to_owned(), log: log.clone() };

@@ -8,6 +8,7 @@
 
 mod launch;
 mod message;
+mod start_hint;
 mod transport;
 mod unread;
 

@@ -122,6 +122,8 @@ async fn a_server_that_asks_and_does_not_read_is_hung_up_on() {
 async fn what_cannot_be_started_is_explained_and_leaves_no_process() {
     let fixture = Fixture::new();
     let Err(problem) = fixture.run("no-such-program-at-all", &[]).await else { panic!("it started") };
-    assert!(problem.to_string().contains("not on the PATH"), "{problem}");
+    let expected = "cannot start 'no-such-program-at-all': No such file or directory (os error 2) \
+                    (it is not on the PATH: install it, or write its full path)";
+    assert_eq!(problem.to_string(), expected);
     assert_eq!(fixture.processes.count(), 0);
 }

@@ -1,7 +1,7 @@
 //! Writes frames to a stream: whole ones, one after the other, however many callers write at once.
 //!
-//! One task owns the stream. What waits is bounded in bytes, and each frame has its time. A frame whose time is over
-//! before its first byte is written does no harm. A frame that is cut in the middle, by its time or by the stream, ruins
+//! One task owns the stream. What waits is bounded in bytes, and each frame has its time, in which its wait behind others
+//! counts. A frame whose time is over before its first byte is written is left out and does no harm. A frame that is cut in the middle, by its time or by the stream, ruins
 //! the stream: the process would take the next line for the rest of the payload. Then the stream is closed and every later
 //! write fails.
 
@@ -62,6 +62,9 @@ pub struct FrameWriter {
 struct QueuedFrame {
     frame: Frame,
     deadline: Instant,
+    /// Set by the task that begins to write the frame or by the caller whose time is over, whichever comes first: a caller
+    /// never calls a frame expired that is being written.
+    claimed: Arc<AtomicBool>,
     written: oneshot::Sender<Result<(), FrameWriteError>>,
 }
 
@@ -78,21 +81,31 @@ impl FrameWriter {
         Self { queue, broken }
     }
 
-    /// Writes a frame, and waits for that at most this long. A caller that stops waiting does not cut the frame.
+    /// Writes a frame, and waits for that at most this long, whatever is written before it. A caller that stops waiting
+    /// does not cut the frame.
     pub async fn write(self, frame: Frame, limit: Duration) -> Result<(), FrameWriteError> {
         let Self { queue, broken } = self;
         let deadline = Instant::now() + limit;
-        let (written, outcome) = oneshot::channel();
+        let (written, mut outcome) = oneshot::channel();
         let size = frame.size();
         let ended = || match broken.load(Ordering::Acquire) {
             true => FrameWriteError::Broken,
             false => FrameWriteError::Closed,
         };
-        match timeout_at(deadline, queue.put(QueuedFrame { frame, deadline, written }, size)).await {
-            Ok(Ok(())) => outcome.await.unwrap_or_else(|_| Err(ended())),
-            Ok(Err(QueueClosed)) => Err(ended()),
-            Err(_) => Err(FrameWriteError::Expired),
+        let claimed = Arc::new(AtomicBool::new(false));
+        let queued = QueuedFrame { frame, deadline, claimed: claimed.clone(), written };
+        match timeout_at(deadline, queue.put(queued, size)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(QueueClosed)) => return Err(ended()),
+            Err(_) => return Err(FrameWriteError::Expired),
         }
+        let outcome = match timeout_at(deadline, &mut outcome).await {
+            Ok(outcome) => outcome,
+            Err(_) if !claimed.swap(true, Ordering::AcqRel) => return Err(FrameWriteError::Expired),
+            // It was begun, and the task keeps the same deadline.
+            Err(_) => outcome.await,
+        };
+        outcome.unwrap_or_else(|_| Err(ended()))
     }
 
     /// Closes the stream at once, whatever waits.
@@ -107,7 +120,10 @@ async fn write_all(
     broken: Arc<AtomicBool>,
 ) {
     while let Some(queued) = queue.recv().await {
-        let QueuedFrame { frame, deadline, written } = queued.item;
+        let QueuedFrame { frame, deadline, claimed, written } = queued.item;
+        if claimed.swap(true, Ordering::AcqRel) {
+            continue;
+        }
         let outcome = write_one(&mut stream, &frame, deadline).await;
         let is_fatal = outcome.as_ref().is_err_and(FrameWriteError::is_fatal);
         if is_fatal {
@@ -125,6 +141,10 @@ async fn write_one(
     frame: &Frame,
     deadline: Instant,
 ) -> Result<(), FrameWriteError> {
+    // The caller may be gone, and a stream that takes bytes again would take these before the clock is asked.
+    if Instant::now() >= deadline {
+        return Err(FrameWriteError::Expired);
+    }
     let mut written = 0;
     let write = async {
         for part in [&frame.head()[..], frame.payload().map_or(&[][..], |payload| payload)] {
@@ -250,6 +270,27 @@ mod tests {
         let mut reader = FrameReader::new(process, LIMITS);
         assert_eq!(reader.next(has_payload).await.unwrap(), Some(Frame::line("123456789").unwrap()));
         assert_eq!(reader.next(has_payload).await.unwrap(), Some(Frame::line("last").unwrap()));
+        last.await.unwrap().unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_frame_keeps_its_limit_behind_a_frame_with_a_longer_one() {
+        let (stream, process) = tokio::io::duplex(16);
+        let writer = FrameWriter::new(stream);
+        let first = tokio::spawn(writer.clone().write(data(1000), LONG));
+        tokio::task::yield_now().await;
+        let begin = Instant::now();
+        let abandoned = tokio::spawn(writer.clone().write(Frame::line("abandoned").unwrap(), SHORT));
+        tokio::task::yield_now().await;
+        abandoned.abort();
+        let expired = writer.clone().write(Frame::line("expired").unwrap(), SHORT).await.unwrap_err();
+        assert!(matches!(expired, FrameWriteError::Expired), "{expired}");
+        assert_eq!(begin.elapsed().as_secs(), SHORT.as_secs());
+        let last = tokio::spawn(writer.write(Frame::line("last").unwrap(), SHORT));
+        let mut reader = FrameReader::new(process, LIMITS);
+        assert_eq!(reader.next(has_payload).await.unwrap(), Some(data(1000)));
+        assert_eq!(reader.next(has_payload).await.unwrap(), Some(Frame::line("last").unwrap()), "the others expired");
+        first.await.unwrap().unwrap();
         last.await.unwrap().unwrap();
     }
 

@@ -33,6 +33,11 @@ impl ProcessGroup {
         self.leader
     }
 
+    /// Whether the leader is known to have ended. Only Linux tells.
+    pub(crate) fn leader_has_ended(self) -> bool {
+        self.leader_start.is_some() && system::start_time(self.leader) != self.leader_start
+    }
+
     /// Asks every process of the group to end.
     pub(crate) fn terminate(self) {
         #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Workers: processes that do one piece of work for us within limits of memory, CPU time and wall clock.
 //!
-//! The kernel enforces memory and CPU time, this program the wall clock. Limits belong to a process that runs already, so
+//! The kernel enforces memory and CPU time, a task of this program the wall clock, whatever the caller does. Limits belong to a process that runs already, so
 //! who sets them first matters: a worker that begins at once would use memory, or start processes of its own, without
 //! limits. So they are set twice, from both sides:
 //!
@@ -20,9 +20,11 @@ use std::process::ExitStatus;
 
 use tokio::process::ChildStdout;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::launch::Launch;
-use crate::process::{Process, ProcessInput, Processes};
+use crate::process::{Process, ProcessInput, Processes, TreeMembers};
 use crate::redact::Redact;
 use crate::spawn_error::SpawnError;
 use crate::stderr::{StderrSink, StderrTail};
@@ -51,7 +53,35 @@ pub struct WorkerProcess {
     process: Process,
     stderr: StderrTail,
     limits: WorkerLimits,
-    deadline: Option<Instant>,
+    /// Ends the worker when its time on the wall clock is over.
+    wall_clock: Option<WallClock>,
+}
+
+/// The task that ends a worker at its deadline, and ends with this value.
+#[derive(Debug)]
+struct WallClock {
+    /// Cancelled when the worker was still running at its deadline.
+    over: CancellationToken,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl WallClock {
+    fn start(members: TreeMembers, deadline: Instant) -> Self {
+        let over = CancellationToken::new();
+        let reached = over.clone();
+        let task = tokio::spawn(async move {
+            tokio::time::sleep_until(deadline).await;
+            let end = move || {
+                if !members.root_has_ended() {
+                    reached.cancel();
+                }
+                // A worker that has ended may have left processes.
+                members.kill();
+            };
+            let _ = tokio::task::spawn_blocking(end).await;
+        });
+        Self { over, _task: AbortOnDropHandle::new(task) }
+    }
 }
 
 /// How a worker ended, and what it wrote last.
@@ -109,8 +139,10 @@ impl Processes {
         launch.env.push((limits::VARIABLE.into(), limits.to_text().into()));
         let spawned = self.spawn_prepared(&launch, move |pid| limits.set_for(pid), &redact).await?;
         let deadline = limits.wall_clock.map(|limit| Instant::now() + limit);
+        let wall_clock = spawned.process.tree_members().zip(deadline);
+        let wall_clock = wall_clock.map(|(members, deadline)| WallClock::start(members, deadline));
         let stderr = StderrTail::new(spawned.stderr, redact, sink);
-        let worker = WorkerProcess { process: spawned.process, stderr, limits, deadline };
+        let worker = WorkerProcess { process: spawned.process, stderr, limits, wall_clock };
         Ok(SpawnedWorker { worker, stdin: spawned.stdin, stdout: spawned.stdout })
     }
 }
@@ -123,22 +155,17 @@ impl WorkerProcess {
 
     /// Waits until the worker has ended, by itself or by a limit. When this returns, nothing that it started is left.
     pub async fn finish(mut self) -> io::Result<WorkerOutcome> {
-        let over = async {
-            match self.deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
+        let over = self.wall_clock.as_ref().map_or_else(CancellationToken::new, |clock| clock.over.clone());
         let status = tokio::select! {
             biased;
             status = self.process.exited() => Some(status?),
-            () = over => None,
+            () = over.cancelled() => None,
         };
         self.process.kill().await;
         let stderr = self.stderr.last_lines(LAST_LINES).await;
         let end = match status {
-            Some(status) => end_of(status, self.limits, &stderr),
-            None => WorkerEnd::LimitReached(WorkerLimit::WallClock),
+            Some(status) if !(over.is_cancelled() && was_killed(status)) => end_of(status, self.limits, &stderr),
+            _ => WorkerEnd::LimitReached(WorkerLimit::WallClock),
         };
         Ok(WorkerOutcome { end, stderr })
     }
@@ -147,6 +174,18 @@ impl WorkerProcess {
     pub async fn end(self) -> Option<ExitStatus> {
         self.process.end().await
     }
+}
+
+/// Whether the wall clock may have ended a worker that ended so.
+#[cfg(unix)]
+fn was_killed(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::KILL.as_raw())
+}
+
+#[cfg(not(unix))]
+fn was_killed(status: ExitStatus) -> bool {
+    !status.success()
 }
 
 #[cfg(unix)]

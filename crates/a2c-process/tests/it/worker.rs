@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use a2c_process::{
-    Launch, NoSecrets, Processes, SpawnedWorker, WorkerEnd, WorkerLimit, WorkerLimits, WorkerOutcome,
+    Launch, NoSecrets, Processes, SpawnedWorker, WorkerEnd, WorkerLimit, WorkerLimits, WorkerOutcome, WorkerProcess,
     apply_worker_limits,
 };
 use tokio::io::AsyncReadExt as _;
@@ -101,6 +101,39 @@ async fn the_outcome_says_which_limit_was_reached() {
     check("compute", WorkerLimits { cpu_time: Some(short), ..WIDE }, WorkerLimit::CpuTime).await;
     check("sleep", WorkerLimits { wall_clock: Some(short), ..WIDE }, WorkerLimit::WallClock).await;
     check("compute", WorkerLimits { wall_clock: Some(short), ..WIDE }, WorkerLimit::WallClock).await;
+}
+
+/// Starts a program that leaves a process in another session, and returns once the wall clock has ended all of it.
+async fn await_wall_clock(then: &str, limit: Duration) -> WorkerProcess {
+    let line = format!("setsid sh -c 'sleep 1000 >/dev/null 2>&1 &'; {then}");
+    let limits = WorkerLimits { wall_clock: Some(limit), ..WIDE };
+    let processes = Processes::unguarded();
+    let launch = Launch::new("sh").args(["-c", &line]);
+    let SpawnedWorker { worker, mut stdout, .. } =
+        processes.spawn_worker(&launch, limits, NoSecrets, ()).await.unwrap();
+    // Until then its processes may be starting, and are not counted.
+    stdout.read_to_end(&mut Vec::new()).await.unwrap();
+    let ended = async {
+        while processes.count() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), ended).await.expect("the end of all processes");
+    worker
+}
+
+#[tokio::test]
+async fn the_wall_clock_ends_a_worker_that_no_caller_waits_for() {
+    let worker = await_wall_clock("exec sleep 1000 >/dev/null", Duration::from_secs(1)).await;
+    let outcome = worker.finish().await.unwrap();
+    assert_eq!(outcome.end, WorkerEnd::LimitReached(WorkerLimit::WallClock), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_worker_that_was_killed_in_time_is_not_late_because_its_caller_is() {
+    let worker = await_wall_clock("kill -9 $$", Duration::from_secs(3)).await;
+    let outcome = worker.finish().await.unwrap();
+    assert!(matches!(outcome.end, WorkerEnd::Exited(status) if status.code().is_none()), "{outcome:?}");
 }
 
 #[tokio::test]
