@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use a2c_secrets::Redactor;
 use a2c_supervise::{ChangeSignal, Coalescer, HeartbeatPolicy, Lost, Pace, PulseEvent, heartbeat};
+use futures_util::future::{MaybeDone, maybe_done};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientRequest, Implementation, PingRequest, ProgressNotificationParam,
     ResourceUpdatedNotificationParam, Tool,
@@ -74,7 +75,8 @@ pub struct Session {
     connection: Connection,
     tools_changed: Arc<ChangeSignal>,
     ending: RunningServiceCancellationToken,
-    running: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// The end of the MCP library's service. It may be awaited again after it was reached.
+    running: MaybeDone<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl Session {
@@ -108,10 +110,10 @@ impl Session {
         let (service, tools) = started.map_err(|error: SessionError| error.redacted(&options.secrets))?;
         let connection = Connection::new(service.peer().clone(), progress);
         let ending = service.cancellation_token();
-        let running = Box::pin(async move {
+        let running: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             let _ = service.waiting().await;
         });
-        Ok((Self { options, events, connection, tools_changed, ending, running }, tools))
+        Ok((Self { options, events, connection, tools_changed, ending, running: maybe_done(running) }, tools))
     }
 
     /// The way to ask the server.
@@ -123,6 +125,8 @@ impl Session {
     pub async fn watch(&mut self) -> SessionError {
         let Self { options, events, connection, tools_changed, running, .. } = self;
         tokio::select! {
+            // A server that hung up is not blamed for pings that cannot be sent any more.
+            biased;
             () = running => SessionError::HungUp,
             never = refresh_tools(tools_changed, connection, &**events, &options.secrets) => match never {},
             ended = check_health(&options.health, connection, &**events, &options.secrets) => ended,
@@ -224,4 +228,80 @@ async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ListError> {
         Ok((page.tools, page.next_cursor))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+    use serde_json::json;
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// A server that shakes hands and hangs up right after.
+    struct HangsUp {
+        answers: Option<mpsc::UnboundedSender<ServerJsonRpcMessage>>,
+        received: mpsc::UnboundedReceiver<ServerJsonRpcMessage>,
+    }
+
+    impl HangsUp {
+        fn new() -> Self {
+            let (answers, received) = mpsc::unbounded_channel();
+            Self { answers: Some(answers), received }
+        }
+    }
+
+    impl Transport<RoleClient> for HangsUp {
+        type Error = io::Error;
+
+        fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+            let message = serde_json::to_value(message).unwrap();
+            match message["method"].as_str() {
+                Some("initialize") => {
+                    let result = json!({
+                        "protocolVersion": "2025-03-26", "capabilities": {}, "serverInfo": {"name": "s", "version": "0"}
+                    });
+                    let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                    self.answers.as_ref().unwrap().send(serde_json::from_value(answer).unwrap()).unwrap();
+                }
+                _ => self.answers = None,
+            }
+            std::future::ready(Ok(()))
+        }
+
+        async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+            self.received.recv().await
+        }
+
+        async fn close(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct NoEvents;
+
+    impl SessionEvents for NoEvents {
+        fn tools_changed(&self, _: Vec<Tool>) {}
+        fn resource_list_changed(&self) {}
+        fn resource_updated(&self, _: &str) {}
+        fn progress(&self) {}
+        fn degraded(&self, _: &Degradation) {}
+        fn recovered(&self) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_whose_server_hung_up_can_be_watched_again_and_closed() {
+        let options = SessionOptions {
+            name: "s".into(),
+            start: Duration::from_secs(60),
+            health: HeartbeatPolicy { every: Duration::from_secs(60), limit: Duration::from_secs(60), misses: 2 },
+            secrets: Redactor::default(),
+        };
+        let (mut session, _) = Session::open(HangsUp::new(), options, Arc::new(NoEvents)).await.unwrap();
+        assert_eq!(session.watch().await, SessionError::HungUp);
+        assert_eq!(session.watch().await, SessionError::HungUp);
+        tokio::time::timeout(Duration::from_secs(60), session.close()).await.unwrap();
+    }
 }
