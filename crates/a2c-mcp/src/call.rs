@@ -135,7 +135,13 @@ impl CallFailure {
             }
             Self::Http(error) => Self::Http(error.redacted(secrets)),
             Self::Unreachable(detail) => Self::Unreachable(detail.redacted(secrets)),
-            other => other,
+            Self::NotRunning
+            | Self::Timeout
+            | Self::Idle(_)
+            | Self::Cancelled
+            | Self::Access(_)
+            | Self::WentAway
+            | Self::UnexpectedAnswer(_) => self,
         }
     }
 

@@ -51,7 +51,7 @@ impl ListError {
     pub fn redacted(self, secrets: &Redactor) -> Self {
         match self {
             Self::Request { what, source } => Self::Request { what, source: source.redacted(secrets) },
-            other => other,
+            Self::TooMany { .. } | Self::TooLarge { .. } | Self::Endless { .. } => self,
         }
     }
 }

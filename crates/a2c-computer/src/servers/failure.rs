@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 
 use a2c_mcp::stdio::StdioStartError;
 use a2c_mcp::{Degradation, SessionError};
+use a2c_secrets::Redactor;
 
 use crate::inputs::InputFailure;
 
@@ -45,6 +46,27 @@ pub enum FailureCause {
     Degraded(#[from] Degradation),
 }
 
+impl ServerFailure {
+    /// The failure without the secrets of the server's parameters, which it, its process or a library may have repeated.
+    pub(super) fn redacted(self, secrets: &Redactor) -> Self {
+        let Self { cause, exit, stderr } = self;
+        Self { cause: cause.redacted(secrets), exit, stderr: secrets.redact(&stderr) }
+    }
+}
+
+impl FailureCause {
+    fn redacted(self, secrets: &Redactor) -> Self {
+        match self {
+            Self::Spawn(error) => Self::Spawn(error.redacted(secrets)),
+            Self::Session(error) => Self::Session(error.redacted(secrets)),
+            Self::Degraded(problem) => Self::Degraded(problem.redacted(secrets)),
+            // Its text names inputs and parameters, and never holds a value.
+            Self::Input(_) => self,
+            Self::Exited(_) | Self::Wait(_) => self,
+        }
+    }
+}
+
 impl<C: Into<FailureCause>> From<C> for ServerFailure {
     /// A failure without a process.
     fn from(cause: C) -> Self {
@@ -66,5 +88,44 @@ impl fmt::Display for ServerFailure {
 impl std::error::Error for ServerFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         std::error::Error::source(&self.cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use a2c_mcp::CallFailure;
+    use a2c_mcp::http::{HttpSetupError, ParameterError};
+    use a2c_mcp::model::ErrorData;
+
+    use super::*;
+
+    const SECRET: &str = "canary-0123456789";
+
+    #[test]
+    fn no_part_of_a_failure_shows_a_secret() {
+        let text = || format!("before {SECRET} after");
+        let refused = || CallFailure::Refused(ErrorData::internal_error(text(), Some(text().into())));
+        let parameters = HttpSetupError::Parameters(ParameterError::HeaderName { name: text() });
+        let causes: [FailureCause; 4] = [
+            StdioStartError::Encoding { encoding: text() }.into(),
+            SessionError::Setup(parameters).into(),
+            SessionError::Unreachable(refused()).into(),
+            Degradation::Unreachable(refused()).into(),
+        ];
+        let failures = causes.into_iter().map(ServerFailure::from);
+        let stderr = ServerFailure { cause: SessionError::HungUp.into(), exit: None, stderr: text() };
+        for failure in failures.chain([stderr]) {
+            assert!(failure.to_string().contains(SECRET), "{failure}");
+            let failure = failure.redacted(&Redactor::new([SECRET]));
+            assert!(failure.to_string().contains("before *** after"), "{failure}");
+            let shown = format!(
+                "{failure:?} {:?} {}",
+                failure.source(),
+                failure.source().map(ToString::to_string).unwrap_or_default()
+            );
+            assert!(!shown.contains("canary"), "{shown}");
+        }
     }
 }

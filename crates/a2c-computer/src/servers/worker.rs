@@ -103,16 +103,16 @@ impl McpWorker {
             }
             McpTransport::Streamable(http) => match streamable::open(&record.name, http, context.tokens.clone()) {
                 Ok(transport) => self.session(transport, run).await.map_err(ServerFailure::from),
-                Err(error) => Err(SessionError::from(error).redacted(secrets).into()),
+                Err(error) => Err(SessionError::from(error).into()),
             },
             McpTransport::Sse(parameters) => match sse::open(parameters) {
                 Ok(transport) => self.session(transport, run).await.map_err(ServerFailure::from),
-                Err(error) => Err(SessionError::from(error).redacted(secrets).into()),
+                Err(error) => Err(SessionError::from(error).into()),
             },
         };
         match outcome {
             Ok(()) => Exit::Stopped,
-            Err(failure) => Exit::Failed(Arc::new(failure)),
+            Err(failure) => Exit::Failed(Arc::new(failure.redacted(secrets))),
         }
     }
 

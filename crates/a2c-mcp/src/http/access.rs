@@ -1,6 +1,6 @@
 //! That a server does not accept the credentials, and what the owner can do about it.
 
-/// A server does not accept the credentials of this Computer.
+/// A server does not accept the credentials of this Computer. It holds no secret: the name of a server takes no input.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}; {}", self.summary(), self.hint())]
 pub struct AccessError {

@@ -28,11 +28,11 @@ pub enum HttpSetupError {
 }
 
 impl HttpSetupError {
-    /// The error without the secrets that the owner may have put into a parameter.
+    /// The error without the secrets that the owner may have put into a parameter, which the HTTP client may repeat.
     pub(crate) fn redacted(self, secrets: &Redactor) -> Self {
         match self {
             Self::Parameters(error) => Self::Parameters(error.redacted(secrets)),
-            other => other,
+            Self::Client(detail) => Self::Client(detail.redacted(secrets)),
         }
     }
 }

@@ -90,10 +90,31 @@ impl HttpError {
         match self {
             Self::Unreachable(detail) => Self::Unreachable(detail.redacted(secrets)),
             Self::Tls(detail) => Self::Tls(detail.redacted(secrets)),
-            Self::NotMcp(NotMcp::Message(detail)) => NotMcp::Message(detail.redacted(secrets)).into(),
-            Self::NotMcp(NotMcp::Events(detail)) => NotMcp::Events(detail.redacted(secrets)).into(),
+            Self::NotMcp(problem) => Self::NotMcp(problem.redacted(secrets)),
             Self::SignIn(detail) => Self::SignIn(detail.redacted(secrets)),
-            other => other,
+            Self::Access(_)
+            | Self::Timeout(_)
+            | Self::Idle(_)
+            | Self::Status(_)
+            | Self::Redirected(_)
+            | Self::TooLarge(_)
+            | Self::Closed => self,
+        }
+    }
+}
+
+impl NotMcp {
+    fn redacted(self, secrets: &Redactor) -> Self {
+        match self {
+            Self::Message(detail) => Self::Message(detail.redacted(secrets)),
+            Self::Events(detail) => Self::Events(detail.redacted(secrets)),
+            Self::Media
+            | Self::NoEventStream
+            | Self::OtherRequest
+            | Self::Id
+            | Self::NoEndpoint
+            | Self::ForeignEndpoint
+            | Self::BadEndpoint => self,
         }
     }
 }

@@ -62,12 +62,12 @@ pub enum ParameterError {
 impl ParameterError {
     /// The error without secrets: the owner may have put one into any part of a parameter.
     pub(crate) fn redacted(mut self, secrets: &Redactor) -> Self {
-        if let Self::Scheme { scheme: text }
-        | Self::HeaderName { name: text }
-        | Self::ReservedHeader { name: text }
-        | Self::HeaderValue { name: text } = &mut self
-        {
-            secrets.redact_in_place(text);
+        match &mut self {
+            Self::Scheme { scheme: text }
+            | Self::HeaderName { name: text }
+            | Self::ReservedHeader { name: text }
+            | Self::HeaderValue { name: text } => secrets.redact_in_place(text),
+            Self::Url(_) | Self::Limit { .. } | Self::AuthorizationHeader => {}
         }
         self
     }

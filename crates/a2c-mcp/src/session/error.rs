@@ -111,7 +111,7 @@ impl SessionError {
             Self::Handshake(detail) => Self::Handshake(detail.redacted(secrets)),
             Self::Tools(error) => Self::Tools(error.redacted(secrets)),
             Self::Unreachable(failure) => Self::Unreachable(failure.redacted(secrets)),
-            other => other,
+            Self::Access(_) | Self::ClosedInHandshake | Self::StartTimeout(_) | Self::HungUp | Self::Unanswered => self,
         }
     }
 
@@ -169,4 +169,93 @@ pub enum Degradation {
     /// It left so many pings in a row unanswered.
     #[error("it has not answered {0} pings in a row")]
     MissedPings(u32),
+}
+
+impl Degradation {
+    /// The problem without the secrets that the server's own words may hold.
+    pub fn redacted(self, secrets: &Redactor) -> Self {
+        match self {
+            Self::ToolsUnknown(error) => Self::ToolsUnknown(error.redacted(secrets)),
+            Self::Unreachable(failure) => Self::Unreachable(failure.redacted(secrets)),
+            Self::ToolsTimeout | Self::MissedPings(_) => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::io;
+
+    use rmcp::model::ErrorData;
+
+    use super::*;
+    use crate::http::{NotMcp, ParameterError};
+
+    const SECRET: &str = "canary-0123456789";
+
+    fn text() -> String {
+        format!("before {SECRET} after")
+    }
+
+    fn detail() -> Detail {
+        Detail::new(io::Error::other(text()))
+    }
+
+    fn http_errors() -> Vec<HttpError> {
+        vec![
+            HttpError::Unreachable(detail()),
+            HttpError::Tls(detail()),
+            HttpError::SignIn(detail()),
+            NotMcp::Message(detail()).into(),
+            NotMcp::Events(Detail::text(&text())).into(),
+        ]
+    }
+
+    fn call_failures() -> Vec<CallFailure> {
+        let mut failures: Vec<_> = http_errors().into_iter().map(CallFailure::Http).collect();
+        failures.push(CallFailure::Unreachable(detail()));
+        failures.push(CallFailure::Refused(ErrorData::internal_error(text(), Some(text().into()))));
+        failures
+    }
+
+    fn list_errors() -> Vec<ListError> {
+        call_failures().into_iter().map(|source| ListError::Request { what: "tools", source }).collect()
+    }
+
+    /// An error shows the text without the secret; nothing of it shows the secret.
+    fn check(before: &dyn Error, after: &dyn Error) {
+        assert!(before.to_string().contains(SECRET), "{before}");
+        assert!(after.to_string().contains("before *** after"), "{after}");
+        let mut next = Some(after);
+        while let Some(error) = next {
+            assert!(!format!("{error} {error:?}").contains("canary"), "{error:?}");
+            next = error.source();
+        }
+    }
+
+    #[test]
+    fn no_error_shows_a_secret() {
+        let secrets = Redactor::new([SECRET]);
+        let parameters = [
+            ParameterError::Scheme { scheme: text() },
+            ParameterError::HeaderName { name: text() },
+            ParameterError::ReservedHeader { name: text() },
+            ParameterError::HeaderValue { name: text() },
+        ];
+        let mut errors: Vec<_> = parameters.map(|error| SessionError::Setup(error.into())).into();
+        errors.push(SessionError::Setup(HttpSetupError::Client(detail())));
+        errors.push(SessionError::Handshake(detail()));
+        errors.extend(http_errors().into_iter().map(SessionError::Http));
+        errors.extend(list_errors().into_iter().map(SessionError::Tools));
+        errors.extend(call_failures().into_iter().map(SessionError::Unreachable));
+        for error in errors {
+            check(&error, &error.clone().redacted(&secrets));
+        }
+        let mut problems: Vec<_> = list_errors().into_iter().map(Degradation::ToolsUnknown).collect();
+        problems.extend(call_failures().into_iter().map(Degradation::Unreachable));
+        for problem in problems {
+            check(&problem, &problem.clone().redacted(&secrets));
+        }
+    }
 }

@@ -55,6 +55,17 @@ pub enum StdioStartError {
     },
 }
 
+impl StdioStartError {
+    /// The error without secrets: the owner may have put one into any part of a parameter.
+    pub fn redacted(self, secrets: &Redactor) -> Self {
+        match self {
+            Self::Encoding { encoding } => Self::Encoding { encoding: secrets.redact(&encoding) },
+            // Its text was redacted when it was made.
+            Self::Spawn(_) => self,
+        }
+    }
+}
+
 /// Starts the process; the error says what to change.
 pub async fn start(launch: StdioLaunch<'_>) -> Result<StartedServer, StdioStartError> {
     let StdioLaunch { name, stdio, secrets, log, processes } = launch;
@@ -125,5 +136,11 @@ mod tests {
         check("utf-8", false);
         check("UTF8", false);
         check("latin-1", true);
+    }
+
+    #[test]
+    fn an_encoding_that_holds_a_secret_is_not_shown() {
+        let error = check_encoding("canary-0123456789").unwrap_err().redacted(&Redactor::new(["canary-0123456789"]));
+        assert_eq!(error, StdioStartError::Encoding { encoding: "***".into() });
     }
 }
