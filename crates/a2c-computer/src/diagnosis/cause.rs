@@ -3,6 +3,7 @@
 use a2c_mcp::SessionErrorKind;
 use a2c_mcp::stdio::StdioStartError;
 use a2c_process::SpawnErrorKind;
+use a2c_protocol::config::McpTransport;
 
 use crate::inputs::{InputFailure, InputFailureKind};
 use crate::servers::{FailureCause, ServerFailure};
@@ -39,14 +40,18 @@ impl Cause {
         match &failure.cause {
             FailureCause::Input(_) => Self::Value,
             FailureCause::Spawn(StdioStartError::Encoding { .. }) => Self::Parameters,
-            FailureCause::Spawn(StdioStartError::Spawn { error, .. }) => match error.kind() {
-                // A machine that is short of something may have it again.
-                SpawnErrorKind::Refused | SpawnErrorKind::Io | SpawnErrorKind::Streams => Self::Other,
-                _ => Self::Program,
-            },
+            FailureCause::Spawn(StdioStartError::Spawn { error, .. }) => Self::of_spawn(error.kind()),
             FailureCause::Session(error) => Self::of_session(error.kind()),
             FailureCause::Exited(_) => Self::Ends,
             _ => Self::Other,
+        }
+    }
+
+    fn of_spawn(kind: SpawnErrorKind) -> Self {
+        match kind {
+            // A machine that is short of something may have it again.
+            SpawnErrorKind::Refused | SpawnErrorKind::Io | SpawnErrorKind::Streams => Self::Other,
+            _ => Self::Program,
         }
     }
 
@@ -91,13 +96,15 @@ impl Cause {
 }
 
 /// What to do about a failed server.
-pub(super) fn advice(failure: &ServerFailure, server: &str, is_sse: bool) -> String {
+pub(super) fn advice(failure: &ServerFailure, server: &str, transport: &McpTransport) -> String {
     let cause = Cause::of(failure);
-    match &failure.cause {
-        FailureCause::Input(failure) => value_advice(failure),
-        FailureCause::Session(error) if is_sse && cause != Cause::Access && is_http_4xx(error.kind()) => {
+    match (&failure.cause, transport) {
+        (FailureCause::Input(failure), _) => value_advice(failure),
+        (FailureCause::Session(error), McpTransport::Sse(_)) if cause != Cause::Access && is_http_4xx(error.kind()) => {
             "check its `url`; a newer server wants \"type\": \"streamable\"".into()
         }
+        // A process has no address: it closed its standard input, or is about to end.
+        (_, McpTransport::Stdio(_)) if cause == Cause::Unreachable => Cause::Ends.advice(server),
         _ => cause.advice(server),
     }
 }
@@ -122,7 +129,61 @@ fn is_http_4xx(kind: SessionErrorKind) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use a2c_mcp::http::{AccessError, AccessReason, Credentials};
+    use a2c_mcp::{CallFailure, SessionError};
+    use serde_json::json;
+
     use super::*;
+
+    fn transport(kind: &str) -> McpTransport {
+        let parameters = match kind {
+            "stdio" => json!({"command": "x"}),
+            _ => json!({"url": "http://127.0.0.1/mcp"}),
+        };
+        serde_json::from_value(json!({"type": kind, "server_parameters": parameters})).unwrap()
+    }
+
+    #[test]
+    fn a_program_that_does_not_start_needs_a_person_unless_the_machine_is_short_of_something() {
+        use SpawnErrorKind as Kind;
+        for (kind, expected, needs_a_person) in [
+            (Kind::WorkingDirectory, Cause::Program, true),
+            (Kind::ProgramNotFound, Cause::Program, true),
+            (Kind::InterpreterNotFound, Cause::Program, true),
+            (Kind::NotExecutable, Cause::Program, true),
+            (Kind::InvalidArguments, Cause::Program, true),
+            (Kind::Refused, Cause::Other, false),
+            (Kind::Io, Cause::Other, false),
+            (Kind::Streams, Cause::Other, false),
+        ] {
+            let cause = Cause::of_spawn(kind);
+            assert_eq!((cause, cause.needs_a_person()), (expected, needs_a_person), "{kind:?}");
+            assert!(!(kind.is_temporary() && needs_a_person), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn refused_credentials_need_a_person() {
+        for reason in [AccessReason::Required, AccessReason::Forbidden, AccessReason::NotRenewed, AccessReason::Expired]
+        {
+            for credentials in [Credentials::Headers, Credentials::SignIn { server: "s".into() }] {
+                let failure = ServerFailure::from(SessionError::Access(AccessError { reason, credentials }));
+                let cause = Cause::of(&failure);
+                assert_eq!((cause, cause.needs_a_person()), (Cause::Access, true), "{failure}");
+                assert!(advice(&failure, "s", &transport("sse")).contains("a2c computer login s"), "{failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_server_with_an_address_is_looked_for_there() {
+        let failure = ServerFailure::from(SessionError::Unreachable(CallFailure::WentAway));
+        for (kind, has_address) in [("stdio", false), ("streamable", true), ("sse", true)] {
+            let advice = advice(&failure, "s", &transport(kind));
+            assert_eq!(advice.contains("`url`"), has_address, "{kind}: {advice}");
+            assert_eq!(advice.contains("a2c computer logs s"), !has_address, "{kind}: {advice}");
+        }
+    }
 
     #[test]
     fn every_kind_of_failure_of_a_session_has_its_cause() {
@@ -160,7 +221,7 @@ mod tests {
             (InputFailureKind::Parameters, "in the configuration"),
         ] {
             let failure = ServerFailure::from(FailureCause::Input(InputFailure::of_test(kind)));
-            let advice = advice(&failure, "s", false);
+            let advice = advice(&failure, "s", &transport("stdio"));
             assert!(advice.contains(expected), "{advice}");
             assert_eq!(Cause::of(&failure), Cause::Value);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2c_mcp::model::Tool;
-use a2c_protocol::config::{McpServerConfig, McpTransport};
+use a2c_protocol::config::McpServerConfig;
 
 use super::cause::{self, Cause};
 use super::{Diagnosis, Grade};
@@ -108,8 +108,7 @@ fn state_of(server: &ServerFacts, found: &mut Vec<Diagnosis>) {
                 restarts if restarts >= CRASH_LOOP => format!(" (restarted {restarts} times)"),
                 _ => String::new(),
             };
-            let is_sse = matches!(server.config.transport, McpTransport::Sse(_));
-            let advice = cause::advice(reason, name, is_sse);
+            let advice = cause::advice(reason, name, &server.config.transport);
             found.push(about(server, Grade::Problem, format!("{reason}{looping}"), advice));
         }
     }

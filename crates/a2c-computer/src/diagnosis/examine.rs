@@ -182,3 +182,49 @@ fn is_open(file: &Path) -> bool {
     };
     open
 }
+
+#[cfg(test)]
+mod tests {
+    use a2c_protocol::config::McpTransport;
+    use serde_json::json;
+
+    use super::*;
+
+    fn config(text: &serde_json::Value) -> ComputerConfig {
+        ComputerConfig::parse(&text.to_string()).unwrap()
+    }
+
+    async fn examined(config: &ComputerConfig) -> Vec<Diagnosis> {
+        of_file(config, Path::new("/no/such/file"), DiagnosisOptions::default()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_not_there_is_to_be_corrected_or_installed() {
+        let found = examined(&config(&json!({"servers": {"s": {"command": "/no/such/program"}}}))).await;
+        assert!(found.iter().any(|found| found.advice.starts_with("correct `command`")), "{found:#?}");
+    }
+
+    #[tokio::test]
+    async fn a_value_that_makes_parameters_unusable_is_not_shown() {
+        let mut config = config(&json!({
+            "inputs": [{"id": "key", "type": "promptString", "description": "", "default": "canary-0123456789"}],
+            "servers": {
+                "process": {"command": "true"},
+                "http": {"type": "streamable", "url": "${input:key}://host/mcp"},
+                "sse": {"type": "sse", "url": "${input:key}://host/sse"},
+            },
+        }));
+        // A file with such an encoding is refused; an application may configure it.
+        let Some(McpTransport::Stdio(stdio)) = config.servers.get_mut("process").map(|server| &mut server.transport)
+        else {
+            panic!("no process");
+        };
+        stdio.encoding = "${input:key}".into();
+        let found = examined(&config).await;
+        for (server, expected) in [("process", "its encoding '***'"), ("http", "with ***:"), ("sse", "with ***:")] {
+            let about = found.iter().find(|found| found.server.as_deref() == Some(server));
+            assert!(about.is_some_and(|about| about.what.contains(expected)), "{server}: {found:#?}");
+        }
+        assert!(!format!("{found:?}").contains("canary"), "{found:#?}");
+    }
+}
