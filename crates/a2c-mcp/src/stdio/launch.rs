@@ -61,7 +61,7 @@ impl StdioStartError {
         match self {
             Self::Encoding { encoding } => Self::Encoding { encoding: secrets.redact(&encoding) },
             // Its text was redacted when it was made.
-            Self::Spawn(_) => self,
+            Self::Spawn { .. } => self,
         }
     }
 }
