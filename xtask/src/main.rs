@@ -82,9 +82,9 @@ fn test(args: &[String]) -> Result<(), Failed> {
         run("cargo", ["test", "--workspace", "--doc", "--quiet"])?;
     }
     let runner: &[&str] = if has_nextest() {
-        &["nextest", "run", "--workspace"]
+        &["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
-        &["test", "--workspace", "--lib", "--bins", "--tests"]
+        &["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]
     };
     run("cargo", runner.iter().copied().chain(args.iter().map(String::as_str)))
 }
