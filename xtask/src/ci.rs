@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Failed, cargo, checked, deny, examples, failed, features, layers, names, run, step, test, typos};
+use crate::{
+    CLIPPY_COMPILES, Failed, cargo, checked, deny, examples, failed, features, layers, names, run, step, test, typos,
+};
 
 /// The parts that are over, how long they took, and how much of the processors.
 #[derive(Default)]
@@ -53,18 +55,28 @@ fn parts(times: &mut Times) -> Result<(), Failed> {
     times.part("dependencies", deny::check)?;
     // Mostly waiting for downloads: they go on while the compiler works.
     let environments = thread::spawn(a2c_testbed::setup_all);
-    times.part("clippy", || run("cargo", ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    times.part("documentation", documentation)?;
-    times.part("features", features::check)?;
+    times.part("clippy and building", build)?;
     times.part("environments", || environments.join().map_err(|_| failed("the test environments cannot be set up")))?;
     times.part("spelling", typos)?;
-    times.part("tests", || test(&[]))?;
-    times.part("tests of features", features::test)?;
-    times.part("examples", examples::run)
+    times.part("tests", || test(&[], BUILD))?;
+    times.part("examples", || examples::run(BUILD))?;
+    times.part("documentation", documentation)?;
+    times.part("features", features::check)?;
+    times.part("tests of features", features::test)
 }
 
-/// Documents what clippy has just checked. The examples are among the targets because they need what tests need: without
-/// them the dependencies would be checked once more, with other features.
+/// How CI builds: with clippy as the compiler, without what only the next build would have from it, and without line
+/// numbers in backtraces, which a panic names anyway for its own place.
+const BUILD: &[(&str, &str)] =
+    &[CLIPPY_COMPILES[0], CLIPPY_COMPILES[1], ("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
+
+fn build() -> Result<(), Failed> {
+    step("cargo build with clippy");
+    checked(cargo().args(["test", "--workspace", "--all-targets", "--no-run", "--quiet"]).envs(BUILD.iter().copied()))
+}
+
+/// The examples are among the targets because they need what tests need: without them the dependencies would be those of
+/// another set of features.
 fn documentation() -> Result<(), Failed> {
     step("cargo doc");
     let targets = ["--lib", "--bins", "--examples"];

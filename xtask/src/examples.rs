@@ -11,12 +11,12 @@ use crate::{Failed, cargo, failed, step};
 /// How long an example may run.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Checks that there are READMEs and examples, and runs the examples.
-pub(crate) fn run() -> Result<(), Failed> {
+/// Checks that there are READMEs and examples, and runs the examples, which are built in this environment.
+pub(crate) fn run(environment: &[(&str, &str)]) -> Result<(), Failed> {
     step("examples");
     let crates = metadata::workspace()?;
     let mut mistakes = missing(&crates);
-    for (name, program) in build()? {
+    for (name, program) in build(environment)? {
         step(&format!("example {name}"));
         if let Err(why) = run_one(&program) {
             mistakes.push(format!("example {name}: {why}"));
@@ -40,9 +40,10 @@ fn missing(crates: &[Crate]) -> Vec<String> {
 }
 
 /// Builds the examples of all crates, in the order of their names.
-fn build() -> Result<Vec<(String, PathBuf)>, Failed> {
+fn build(environment: &[(&str, &str)]) -> Result<Vec<(String, PathBuf)>, Failed> {
     let mut command = cargo();
     command.args(["build", "--workspace", "--examples", "--quiet", "--message-format", "json-render-diagnostics"]);
+    command.envs(environment.iter().copied());
     let output = command.stderr(std::process::Stdio::inherit()).output();
     let output = output.map_err(|error| failed(&format!("cannot run cargo build: {error}")))?;
     if !output.status.success() {
@@ -98,6 +99,7 @@ mod tests {
             roots: Vec::new(),
             examples: examples.iter().map(|name| (*name).to_owned()).collect(),
             features: Vec::new(),
+            features_in_workspace: Vec::new(),
             dependencies: Vec::new(),
         }
     }

@@ -4,19 +4,22 @@ use std::fs;
 use std::path::Path;
 
 use crate::metadata::{self, Crate};
-use crate::{Failed, cargo, checked, run, step};
+use crate::{CLIPPY_COMPILES, Failed, cargo, checked, run, step};
 
 /// What has tests of its own in a set that the workspace as a whole is not built with: crate and features.
 const TESTED: &[(&str, &str)] = &[("a2c-vrl", "vrl")];
 
 /// Checks each crate with every set of those of its features that its code asks for. What another feature passes on to
-/// a dependency is tried there, and what [`test()`] builds is checked then.
+/// a dependency is tried there; what [`test()`] builds, and what the workspace as a whole is built with, is checked then.
 pub(crate) fn check() -> Result<(), Failed> {
     for one in metadata::workspace()? {
         let sources = sources(&one.folder.join("src"));
-        for set in sets(&asked_for(&one, &sources)) {
+        let asked_for = asked_for(&one, &sources);
+        let in_workspace: Vec<&str> =
+            asked_for.iter().copied().filter(|name| one.features_in_workspace.iter().any(|on| on == name)).collect();
+        for set in sets(&asked_for) {
             let features = set.join(",");
-            if TESTED.contains(&(one.name.as_str(), &features)) {
+            if set == in_workspace || TESTED.contains(&(one.name.as_str(), &features)) {
                 continue;
             }
             let what = if one.has_library { "--lib" } else { "--bins" };
@@ -39,7 +42,7 @@ pub(crate) fn test() -> Result<(), Failed> {
         for words in commands {
             let mut command = cargo();
             command.args(words).args(arguments);
-            command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
+            command.envs(CLIPPY_COMPILES);
             step(&format!("{command:?}"));
             checked(&mut command)?;
         }
@@ -96,6 +99,7 @@ mod tests {
             roots: Vec::new(),
             examples: Vec::new(),
             features: vec!["here".to_owned(), "passed-on".to_owned()],
+            features_in_workspace: Vec::new(),
             dependencies: Vec::new(),
         };
         assert_eq!(asked_for(&one, "#[cfg(not(feature = \"here\"))]"), ["here"]);

@@ -19,6 +19,7 @@ cargo xtask COMMAND
 
   test [ARGS]   Set up the Python and Node environments of the tests, then run all tests.
                 ARGS go to the test runner (cargo-nextest where installed, else cargo test).
+                With A2C_TEST_LOAD=full, tests under load do ten times as much.
   ci            What CI runs: all of this but benchmarks and libFuzzer, formatting, clippy, documentation.
   layers [CRATES]
                 Check that crates depend only downwards, as docs/ARCHITECTURE.md says, that the modules
@@ -42,6 +43,10 @@ cargo xtask COMMAND
                 Give libFuzzer every target, or these, for so long each (needs cargo-fuzz). The tests
                 of a2c-fuzz try all of them for some seconds without it.";
 
+/// The environment in which cargo builds with clippy: one pass for what would take two, checking and building.
+const CLIPPY_COMPILES: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
+
 /// A step that failed; it has said why.
 struct Failed;
 
@@ -52,7 +57,7 @@ fn main() -> ExitCode {
         None => ("help", &[][..]),
     };
     let outcome = match (command, rest) {
-        ("test", rest) => test(rest),
+        ("test", rest) => test(rest, &[]),
         ("ci", []) => ci::ci(),
         ("layers", []) => layers::check(),
         ("layers", names) => layers::show(names),
@@ -60,7 +65,7 @@ fn main() -> ExitCode {
         ("deny", []) => deny::check(),
         ("typos", []) => typos(),
         ("features", []) => features::check(),
-        ("examples", []) => examples::run(),
+        ("examples", []) => examples::run(&[]),
         ("bench", [name, rest @ ..]) => bench::run(name, rest),
         ("fuzz", [seconds, targets @ ..]) => fuzz::run(seconds, targets),
         _ => {
@@ -74,19 +79,30 @@ fn main() -> ExitCode {
     }
 }
 
-fn test(args: &[String]) -> Result<(), Failed> {
+fn test(args: &[String], environment: &[(&str, &str)]) -> Result<(), Failed> {
     step("setting up the test environments");
     a2c_testbed::setup_all();
     // Examples in the documentation are tests too; nextest does not run them.
     if args.is_empty() {
-        run("cargo", ["test", "--workspace", "--doc", "--quiet"])?;
+        step("cargo test --workspace --doc");
+        checked(cargo().args(["test", "--workspace", "--doc", "--quiet"]).envs(environment.iter().copied()))?;
     }
     let runner: &[&str] = if has_nextest() {
         &["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
         &["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]
     };
-    run("cargo", runner.iter().copied().chain(args.iter().map(String::as_str)))
+    let mut command = cargo();
+    command.args(runner).args(args).envs(environment.iter().copied());
+    // Many tests wait for other programs: with one for each core, the cores would be idle half of the time.
+    let threads = std::thread::available_parallelism().map_or(2, |cores| 2 * cores.get()).to_string();
+    for variable in ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"] {
+        if std::env::var_os(variable).is_none() {
+            command.env(variable, &threads);
+        }
+    }
+    step(&format!("cargo {}", [runner.join(" "), args.join(" ")].join(" ").trim_end()));
+    checked(&mut command)
 }
 
 /// The program is one of the Python environment, so that everybody has the same.

@@ -20,6 +20,8 @@ pub(crate) struct Crate {
     pub(crate) examples: Vec<String>,
     /// The names of its features, `default` left out.
     pub(crate) features: Vec<String>,
+    /// Those of its features that the workspace as a whole is built with.
+    pub(crate) features_in_workspace: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -33,8 +35,10 @@ pub(crate) struct Dependency {
 
 /// Reads the crates of the workspace, in the order of their names.
 pub(crate) fn workspace() -> Result<Vec<Crate>, Failed> {
-    let metadata = ask(&["--no-deps"])?;
-    let mut crates: Vec<Crate> = packages(&metadata).map(Crate::read).collect();
+    let metadata = ask(&[])?;
+    let members: Vec<&str> = list(&metadata["workspace_members"]).map(text).collect();
+    let ours = packages(&metadata).filter(|package| members.contains(&text(&package["id"])));
+    let mut crates: Vec<Crate> = ours.map(|package| Crate::read(package, &metadata["resolve"]["nodes"])).collect();
     crates.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(crates)
 }
@@ -65,11 +69,12 @@ pub(crate) fn text(value: &Value) -> &str {
 }
 
 impl Crate {
-    fn read(package: &Value) -> Crate {
+    fn read(package: &Value, resolved: &Value) -> Crate {
         let manifest = Path::new(text(&package["manifest_path"]));
         let targets = |kind: &'static str| {
             list(&package["targets"]).filter(move |target| list(&target["kind"]).any(|is| text(is) == kind))
         };
+        let in_workspace = list(resolved).filter(|node| node["id"] == package["id"]);
         let features = package["features"].as_object().into_iter().flat_map(|features| features.keys());
         Crate {
             name: text(&package["name"]).to_owned(),
@@ -79,6 +84,10 @@ impl Crate {
             roots: targets("lib").chain(targets("bin")).map(|target| text(&target["src_path"]).into()).collect(),
             examples: targets("example").map(|target| text(&target["name"]).to_owned()).collect(),
             features: features.filter(|name| *name != "default").cloned().collect(),
+            features_in_workspace: in_workspace
+                .flat_map(|node| list(&node["features"]).map(text))
+                .map(str::to_owned)
+                .collect(),
             dependencies: list(&package["dependencies"])
                 .filter(|dependency| dependency["path"].is_string())
                 .map(|dependency| Dependency {

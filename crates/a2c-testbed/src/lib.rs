@@ -24,6 +24,12 @@ pub use python::{python, python_program, python_script};
 pub use wait::within;
 pub use wait::{PATIENCE, until};
 
+/// How often a test under load repeats what it does: a tenth of `all`, or all of it with `A2C_TEST_LOAD=full`.
+pub fn rounds(all: usize) -> usize {
+    let full = std::env::var_os("A2C_TEST_LOAD").is_some_and(|load| load == "full");
+    if full { all } else { all / 10 }
+}
+
 /// The folder of the workspace.
 pub fn workspace_root() -> PathBuf {
     let crate_dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -81,15 +81,29 @@ pub fn kill(pid: u32) {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::process::Command;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
 
     use super::*;
+
+    /// A process that waits for its input to end. It is given when it has spoken: a process that is only just started has
+    /// not yet got its environment.
+    fn waiting(mark: &Mark) -> std::process::Child {
+        let (variable, value) = mark.variable();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo ready; read -r line"]).env(variable, value);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh is there");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it writes text");
+        assert_eq!(line, "ready\n");
+        child
+    }
 
     #[test]
     fn marked_processes_are_found_until_they_end() {
         let mark = Mark::new("found");
-        let (variable, value) = mark.variable();
-        let mut child = Command::new("sleep").arg("1000").env(variable, value).spawn().unwrap();
+        let mut child = waiting(&mark);
         assert_eq!(mark.living(), [child.id()]);
         assert!(children(std::process::id()).contains(&child.id()));
         assert_eq!(mark.kill(), 1);

@@ -89,6 +89,7 @@ mod tests {
             roots: Vec::new(),
             examples: Vec::new(),
             features: Vec::new(),
+            features_in_workspace: Vec::new(),
             dependencies: normal.chain(dev).collect(),
         }
     }

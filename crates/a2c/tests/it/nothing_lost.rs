@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use a2c_computer::{LinkOptions, Transport};
 use a2c_link::Link;
 use a2c_protocol::Role;
-use a2c_testbed::PATIENCE;
+use a2c_testbed::{PATIENCE, rounds};
 use serde_json::json;
 
 use crate::in_process::{TestOffice, sample, seat, start_hub};
@@ -51,7 +51,8 @@ async fn no_join_in_the_instant_of_connecting_is_lost() {
     let hub = start_hub().await;
     let mut options = LinkOptions::new(hub.url());
     options.transport = Transport::Websocket;
-    let joined = many(JOINS, move |number| {
+    let joins = rounds(JOINS);
+    let joined = many(joins, move |number| {
         let options = options.clone();
         async move {
             let (link, _inbox) = Link::connect(&options, Role::Computer).await.expect("connected");
@@ -61,7 +62,7 @@ async fn no_join_in_the_instant_of_connecting_is_lost() {
         }
     })
     .await;
-    assert_eq!(joined, JOINS);
+    assert_eq!(joined, joins);
     hub.shutdown().await;
 }
 
@@ -69,7 +70,8 @@ async fn no_join_in_the_instant_of_connecting_is_lost() {
 async fn no_answer_is_lost() {
     let office = TestOffice::new(&json!({"sample": sample()})).await;
     let asking = office.agent.clone();
-    let answered = many(CALLS, move |number| {
+    let calls = rounds(CALLS);
+    let answered = many(calls, move |number| {
         let agent = asking.clone();
         async move {
             let text = number.to_string();
@@ -79,7 +81,7 @@ async fn no_answer_is_lost() {
         }
     })
     .await;
-    assert_eq!(answered, CALLS);
+    assert_eq!(answered, calls);
     assert_eq!(office.hub.calls_in_flight(), 0);
     office.end().await;
 }
