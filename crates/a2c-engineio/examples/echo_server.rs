@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2c_engineio::{CloseReason, Config, Engine, Handler, OutgoingMessage, Socket, Stream, Text};
+use a2c_engineio::{CloseReason, Config, Engine, Handler, MemoryPool, OutgoingMessage, Socket, Stream, Text};
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::server::conn::http1;
@@ -48,7 +48,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             unadmitted_max_message: 1 << 10,
             unadmitted_timeout: Duration::from_secs(10),
             max_backlog: 1 << 20,
-            max_memory: 64 << 20,
+            fair_time: Duration::from_secs(20),
+            memory: MemoryPool::new(64 << 20),
         },
     );
     let listener = TcpListener::bind("127.0.0.1:0").await?;

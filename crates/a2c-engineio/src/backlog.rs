@@ -8,7 +8,7 @@ use bytes::{Buf as _, Bytes};
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use crate::message_assembler::header;
-use crate::packet::{LARGE, OutgoingMessage, QueuedPacket};
+use crate::packet::{LARGE, OutgoingMessage, QueuedPacket, SharedMessage};
 
 /// The number of pieces in one write.
 const SLICES: usize = 16;
@@ -16,17 +16,38 @@ const SLICES: usize = 16;
 /// Encoded frames that wait to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
-    pieces: VecDeque<Bytes>,
+    pieces: VecDeque<Piece>,
     /// The last piece, to which small data is added.
     tail: Vec<u8>,
     /// The written part of the tail, while the tail is the only piece.
     written: usize,
     bytes: usize,
+    /// The bytes that other backlogs hold as well.
+    shared: usize,
+}
+
+#[derive(Debug)]
+struct Piece {
+    bytes: Bytes,
+    is_shared: bool,
 }
 
 impl Backlog {
+    /// The frames of a message.
+    pub(crate) fn encode(message: OutgoingMessage) -> Vec<Bytes> {
+        let mut backlog = Self::default();
+        backlog.push_message(message);
+        backlog.seal();
+        backlog.pieces.into_iter().map(|piece| piece.bytes).collect()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.bytes
+    }
+
+    /// The bytes that only this backlog holds.
+    pub(crate) fn own_len(&self) -> usize {
+        self.bytes - self.shared
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -36,6 +57,7 @@ impl Backlog {
     pub(crate) fn push(&mut self, packet: QueuedPacket) {
         match packet {
             QueuedPacket::Message(message) => self.push_message(message),
+            QueuedPacket::Shared(shared) => self.push_shared(&shared),
             QueuedPacket::Attachments(attachments) => attachments.into_iter().for_each(|a| self.push_attachment(a)),
             QueuedPacket::Ping => self.push_frame(OpCode::Data(Data::Text), b"2"),
             QueuedPacket::Close => self.push_frame(OpCode::Data(Data::Text), b"1"),
@@ -49,6 +71,15 @@ impl Backlog {
         self.copy(message.head.as_bytes());
         self.append(message.body);
         message.attachments.into_iter().for_each(|attachment| self.push_attachment(attachment));
+    }
+
+    fn push_shared(&mut self, shared: &SharedMessage) {
+        self.seal();
+        for bytes in shared.frames() {
+            self.bytes += bytes.len();
+            self.shared += bytes.len();
+            self.pieces.push_back(Piece { bytes: bytes.clone(), is_shared: true });
+        }
     }
 
     fn push_attachment(&mut self, attachment: Bytes) {
@@ -84,14 +115,14 @@ impl Backlog {
         }
         self.seal();
         self.bytes += bytes.len();
-        self.pieces.push_back(bytes);
+        self.pieces.push_back(Piece { bytes, is_shared: false });
     }
 
     fn seal(&mut self) {
         if self.tail.len() > self.written {
-            let mut piece = Bytes::from(mem::take(&mut self.tail));
-            piece.advance(mem::take(&mut self.written));
-            self.pieces.push_back(piece);
+            let mut bytes = Bytes::from(mem::take(&mut self.tail));
+            bytes.advance(mem::take(&mut self.written));
+            self.pieces.push_back(Piece { bytes, is_shared: false });
         }
     }
 
@@ -100,7 +131,7 @@ impl Backlog {
         let mut slices = [IoSlice::new(&[]); SLICES];
         let mut count = 0;
         let rest = &self.tail[self.written..];
-        for bytes in self.pieces.iter().map(|piece| &piece[..]).chain([rest]).take(SLICES) {
+        for bytes in self.pieces.iter().map(|piece| &piece.bytes[..]).chain([rest]).take(SLICES) {
             slices[count] = IoSlice::new(bytes);
             count += 1;
         }
@@ -114,10 +145,13 @@ impl Backlog {
         while let Some(piece) = self.pieces.front_mut()
             && taken > 0
         {
-            let step = taken.min(piece.len());
-            piece.advance(step);
+            let step = taken.min(piece.bytes.len());
+            piece.bytes.advance(step);
             taken -= step;
-            if piece.is_empty() {
+            if piece.is_shared {
+                self.shared -= step;
+            }
+            if piece.bytes.is_empty() {
                 self.pieces.pop_front();
             }
         }

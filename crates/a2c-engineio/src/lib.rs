@@ -14,16 +14,19 @@ struct Readme;
 
 mod backlog;
 mod batch;
+mod broadcast;
 #[doc(hidden)]
 pub mod fuzzing;
 mod heartbeat;
 mod memory_pool;
 mod message_assembler;
+mod message_clock;
 mod packet;
 mod polling;
 mod request;
 mod response_body;
 mod send_queue;
+mod slow_reader;
 mod socket;
 mod stream;
 mod websocket;
@@ -42,8 +45,9 @@ use hyper::body::Body;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use memory_pool::{MemoryPool, PoolShare};
-pub use packet::OutgoingMessage;
+use memory_pool::PoolShare;
+pub use memory_pool::{MemoryCharge, MemoryPool};
+pub use packet::{OutgoingMessage, SharedMessage};
 use request::{BadRequest, EngineRequest, SessionTransport};
 pub use response_body::ResponseBody;
 use send_queue::SendQueue;
@@ -69,9 +73,11 @@ pub struct Config {
     /// The bytes that may wait for a client before its senders have to wait or are refused. For a client that was not
     /// admitted, no more than `unadmitted_max_message`.
     pub max_backlog: usize,
-    /// The bytes of large messages that all sessions together may hold, once for messages that arrive and once for
-    /// messages that leave. Beyond them each session gets less.
-    pub max_memory: usize,
+    /// How long a client may take for a small message, and how long it may read too slowly. A large message has more time,
+    /// according to its size.
+    pub fair_time: Duration,
+    /// The memory of large messages that all sessions together may hold. Beyond it each session gets less.
+    pub memory: Arc<MemoryPool>,
 }
 
 /// Handles sessions and messages. The engine calls the methods on the task of a connection, so they must not block.
@@ -113,6 +119,8 @@ pub enum CloseReason {
     TooLarge,
     /// The client read too slowly.
     Slow,
+    /// The client sent a message too slowly, or never to its end.
+    Stalled,
     /// This side ended the session.
     Dismissed,
 }
@@ -128,6 +136,7 @@ impl std::fmt::Display for CloseReason {
             Self::Excessive => "did far more than it may",
             Self::TooLarge => "sent a message over the limit",
             Self::Slow => "reads too slowly",
+            Self::Stalled => "sent a message too slowly",
             Self::Dismissed => "dismissed",
         })
     }
@@ -142,10 +151,6 @@ pub struct QueueFull;
 pub struct Engine<H: Handler> {
     handler: H,
     config: Config,
-    /// The memory of messages that are being read.
-    inbound: Arc<MemoryPool>,
-    /// The memory of messages that wait to be written.
-    outbound: Arc<MemoryPool>,
     sessions: Mutex<HashMap<Uuid, Arc<Socket<H::Data>>>>,
     tasks: TaskTracker,
     is_closed: AtomicBool,
@@ -155,8 +160,7 @@ impl<H: Handler> Engine<H> {
     /// An engine without sessions.
     pub fn new(handler: H, config: Config) -> Arc<Self> {
         let (sessions, tasks, is_closed) = (Mutex::default(), TaskTracker::new(), AtomicBool::new(false));
-        let [inbound, outbound] = [(); 2].map(|()| MemoryPool::new(config.max_memory));
-        Arc::new(Self { handler, config, inbound, outbound, sessions, tasks, is_closed })
+        Arc::new(Self { handler, config, sessions, tasks, is_closed })
     }
 
     /// The handler.
@@ -223,11 +227,11 @@ impl<H: Handler> Engine<H> {
     }
 
     fn socket(&self, data: H::Data, send_queue: SendQueue) -> Socket<H::Data> {
-        Socket::new(data, send_queue, PoolShare::of(&self.inbound), &self.config)
+        Socket::new(data, send_queue, PoolShare::of(&self.config.memory), &self.config)
     }
 
     fn send_queue(&self, writer: Option<StreamWriter>) -> SendQueue {
-        let share = PoolShare::of(&self.outbound);
+        let share = PoolShare::of(&self.config.memory);
         match writer {
             Some(writer) => SendQueue::websocket(writer, share),
             None => SendQueue::polling(share),

@@ -58,14 +58,22 @@ impl MessageAssembler {
         Self { buffer: bytes.into(), ..Self::default() }
     }
 
-    /// The size of the message that has begun. The size of a message of several frames is unknown, so that it counts as the
-    /// largest.
-    pub(crate) fn wanted(&self, max_message: usize) -> usize {
-        match (&self.begun, &self.header) {
-            (None, None) => self.buffer.len(),
-            (None, Some((header, length))) if header.is_final => *length,
-            _ => max_message,
-        }
+    /// The bytes that were read of messages that are not complete.
+    pub(crate) fn held(&self) -> usize {
+        self.buffer.len() + self.begun.as_ref().map_or(0, |(_, beginning)| beginning.len())
+    }
+
+    /// The memory for what was read and for the next read.
+    pub(crate) fn wanted(&self, chunk: usize) -> usize {
+        let missing = self.header.as_ref().map_or(0, |(_, length)| length.saturating_sub(self.buffer.len()));
+        let next = missing.min(self.buffer.len().max(chunk));
+        // Of a message of several frames, another one is expected.
+        self.held() + if self.begun.is_some() { next.max(chunk) } else { next }
+    }
+
+    /// Whether the next bytes may be a control frame: these pass between the frames of a message.
+    pub(crate) fn may_be_control(&self) -> bool {
+        self.header.is_none() && self.buffer.first().is_none_or(|first| first & 0x08 != 0)
     }
 
     /// Adds bytes that were read.

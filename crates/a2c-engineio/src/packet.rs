@@ -1,6 +1,7 @@
 //! Engine.IO packets: outgoing messages, and the encoding and decoding of polling payloads. Pure.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -36,7 +37,7 @@ impl OutgoingMessage {
     }
 
     /// Copies small parts, so that they do not keep the memory of a whole read.
-    fn detach(&mut self) {
+    pub(crate) fn detach(&mut self) {
         for part in [&mut self.body].into_iter().chain(&mut self.attachments) {
             if part.len() < LARGE {
                 *part = Bytes::copy_from_slice(part);
@@ -51,10 +52,66 @@ impl OutgoingMessage {
     }
 }
 
+/// A message to many clients, encoded once: all queues refer to the same bytes.
+#[derive(Clone)]
+pub struct SharedMessage(Arc<SharedParts>);
+
+struct SharedParts {
+    message: OutgoingMessage,
+    /// The frames of a websocket.
+    frames: Vec<Bytes>,
+    _guard: Arc<dyn Send + Sync>,
+}
+
+/// A piece of a shared message, which keeps its guard.
+struct SharedPiece {
+    bytes: Bytes,
+    _guard: Arc<dyn Send + Sync>,
+}
+
+impl AsRef<[u8]> for SharedPiece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl SharedMessage {
+    /// A message with its frames. The guard is dropped when no queue holds any of it.
+    pub(crate) fn with_frames(message: OutgoingMessage, frames: Vec<Bytes>, guard: Arc<dyn Send + Sync>) -> Self {
+        let piece = |bytes| Bytes::from_owner(SharedPiece { bytes, _guard: guard.clone() });
+        let frames = frames.into_iter().map(piece).collect();
+        Self(Arc::new(SharedParts { message, frames, _guard: guard }))
+    }
+
+    /// The message itself.
+    pub fn message(&self) -> &OutgoingMessage {
+        &self.0.message
+    }
+
+    pub(crate) fn frames(&self) -> &[Bytes] {
+        &self.0.frames
+    }
+}
+
+impl std::fmt::Debug for SharedMessage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SharedMessage").field(&self.0.message).finish()
+    }
+}
+
+impl PartialEq for SharedMessage {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.message == other.0.message
+    }
+}
+
+impl Eq for SharedMessage {}
+
 /// A packet that waits for a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum QueuedPacket {
     Message(OutgoingMessage),
+    Shared(SharedMessage),
     /// The attachments of a message whose beginning was sent.
     Attachments(VecDeque<Bytes>),
     Ping,
@@ -73,15 +130,22 @@ impl QueuedPacket {
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Message(message) => message.weight(),
+            Self::Shared(shared) => shared.message().weight(),
             Self::Attachments(attachments) => attachments.iter().map(|a| 64 + a.len()).sum(),
             Self::Ping | Self::Close => 1,
         }
+    }
+
+    /// The part of the weight that only this queue holds.
+    pub(crate) fn own_weight(&self) -> usize {
+        if let Self::Shared(_) = self { 64 } else { self.weight() }
     }
 
     /// How many packets of a payload it makes. What follows a text may go out later.
     fn count(&self) -> usize {
         match self {
             Self::Message(message) => 1 + message.attachments.len(),
+            Self::Shared(shared) => 1 + shared.message().attachments.len(),
             Self::Attachments(attachments) => attachments.len(),
             Self::Ping | Self::Close => 1,
         }
@@ -117,6 +181,10 @@ fn encode(payload: &mut Vec<u8>, packet: QueuedPacket, room: &mut usize) -> VecD
         payload.push(kind);
         *room
     };
+    let text = |payload: &mut Vec<u8>, message: &OutgoingMessage| {
+        payload.extend_from_slice(message.head.as_bytes());
+        payload.extend_from_slice(&message.body);
+    };
     let mut attachments = match packet {
         QueuedPacket::Ping => {
             begin(payload, b'2');
@@ -129,9 +197,13 @@ fn encode(payload: &mut Vec<u8>, packet: QueuedPacket, room: &mut usize) -> VecD
         QueuedPacket::Attachments(attachments) => attachments,
         QueuedPacket::Message(message) => {
             begin(payload, b'4');
-            payload.extend_from_slice(message.head.as_bytes());
-            payload.extend_from_slice(&message.body);
+            text(payload, &message);
             message.attachments.into()
+        }
+        QueuedPacket::Shared(shared) => {
+            begin(payload, b'4');
+            text(payload, shared.message());
+            shared.message().attachments.clone().into()
         }
     };
     while let Some(attachment) = attachments.pop_front() {

@@ -13,14 +13,19 @@ use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
 use crate::heartbeat::{Heartbeat, HeartbeatAction};
+use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::{BadRequest, respond};
 use crate::response_body::ResponseBody;
 use crate::send_queue::PollOutcome;
+use crate::slow_reader::SlowReader;
 use crate::{CloseReason, Engine, Handler, Socket, batch};
 
 /// How long a client may take between two pieces of a body.
 const NEXT_PIECE: Duration = Duration::from_secs(10);
+
+/// The memory that is taken for the next piece of a body.
+const PIECE: usize = 64 << 10;
 
 /// How long a poll waits while a websocket takes over.
 const SENT_HOME: Duration = Duration::from_millis(100);
@@ -40,15 +45,17 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
     let begun = Instant::now();
     let leave_at = begun + engine.config.unadmitted_timeout;
     let mut heart = Heartbeat::new(begun, engine.config.ping_interval, engine.config.ping_timeout);
+    let mut reader_watch = SlowReader::new(begun, engine.config.fair_time);
     loop {
         let due = if socket.is_admitted() { heart.next() } else { heart.next().min(leave_at) };
+        let due = due.min(Instant::now() + engine.config.fair_time);
         tokio::select! {
             () = tokio::time::sleep_until(due) => {}
             () = socket.keeper.notified() => {}
         }
-        let (closing, is_websocket) = {
+        let (closing, is_websocket, waiting, progress) = {
             let send_queue = socket.send_queue();
-            (send_queue.closing(), send_queue.is_websocket())
+            (send_queue.closing(), send_queue.is_websocket(), send_queue.len(), send_queue.progress())
         };
         if is_websocket {
             return;
@@ -59,6 +66,12 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
         let now = Instant::now();
         if !socket.is_admitted() && now >= leave_at {
             return engine.finish(&socket, CloseReason::NotAdmitted);
+        }
+        if socket.gathers_too_long(now) {
+            return engine.finish(&socket, CloseReason::Stalled);
+        }
+        if reader_watch.is_too_slow(now, waiting, progress, socket.is_memory_awaited()) {
+            return engine.finish(&socket, CloseReason::Slow);
         }
         if now < heart.next() {
             continue;
@@ -168,14 +181,18 @@ where
     B: Body<Data = Bytes>,
 {
     let mut body = pin!(body);
-    let wanted = body.size_hint().exact().map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let wanted = wanted.min(socket.max_message());
-    while timeout(NEXT_PIECE / 4, poll_fn(|cx| socket.poll_reserve(wanted, cx))).await.is_err() {
-        // The client cannot answer a ping while the engine makes it wait.
-        socket.heard();
-    }
     let mut payload = BytesMut::new();
+    let mut clock = MessageClock::new(Instant::now(), socket.fair_time());
     loop {
+        while timeout(socket.fair_time() / 4, poll_fn(|cx| socket.poll_reserve(payload.len() + PIECE, cx)))
+            .await
+            .is_err()
+        {
+            // The client cannot answer a ping while the engine makes it wait.
+            socket.heard();
+            clock.pause(true, Instant::now());
+        }
+        clock.pause(false, Instant::now());
         let piece = match timeout(NEXT_PIECE, body.frame()).await {
             Ok(None) => return Ok(payload.freeze()),
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
@@ -189,8 +206,12 @@ where
         if payload.len() + piece.len() > socket.max_message() {
             return Err(CloseReason::TooLarge);
         }
+        if clock.is_over(Instant::now(), payload.len(), socket.is_memory_awaited()) {
+            return Err(CloseReason::Stalled);
+        }
         socket.moved(piece.len() as u64);
         payload.extend_from_slice(&piece);
+        socket.release(payload.len());
     }
 }
 

@@ -6,10 +6,11 @@
 use std::collections::VecDeque;
 use std::io;
 use std::mem;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::backlog::Backlog;
-use crate::memory_pool::PoolShare;
+use crate::memory_pool::{MemoryPool, PoolShare};
 use crate::packet::{QueuedPacket, encode_payload};
 use crate::stream::StreamWriter;
 use crate::{CloseReason, QueueFull};
@@ -26,12 +27,24 @@ pub(crate) struct SendQueue {
     /// The socket is part of a batch that will write the queue.
     noted: bool,
     share: PoolShare,
+    progress: QueueProgress,
+}
+
+/// What a client has taken from its queue since the session began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct QueueProgress {
+    /// The bytes.
+    pub(crate) taken: u64,
+    /// How often the queue became empty.
+    pub(crate) emptied: u64,
 }
 
 enum QueueTransport {
     Polling {
         packets: VecDeque<QueuedPacket>,
         weight: usize,
+        /// The part of the weight that only this queue holds.
+        own: usize,
         in_poll: bool,
         in_post: bool,
         probe: Probe,
@@ -78,7 +91,7 @@ impl SendQueue {
     pub(crate) fn polling(share: PoolShare) -> Self {
         let packets = VecDeque::new();
         Self::over(
-            QueueTransport::Polling { packets, weight: 0, in_poll: false, in_post: false, probe: Probe::None },
+            QueueTransport::Polling { packets, weight: 0, own: 0, in_poll: false, in_post: false, probe: Probe::None },
             share,
         )
     }
@@ -88,7 +101,15 @@ impl SendQueue {
     }
 
     fn over(transport: QueueTransport, share: PoolShare) -> Self {
-        Self { transport, closing: None, owner: None, waiting: Vec::new(), noted: false, share }
+        Self {
+            transport,
+            closing: None,
+            owner: None,
+            waiting: Vec::new(),
+            noted: false,
+            share,
+            progress: QueueProgress::default(),
+        }
     }
 
     /// The bytes in the queue.
@@ -98,6 +119,25 @@ impl SendQueue {
             QueueTransport::Websocket { backlog, .. } => backlog.len(),
             QueueTransport::Gone => 0,
         }
+    }
+
+    /// The bytes that only this queue holds.
+    fn own_len(&self) -> usize {
+        match &self.transport {
+            QueueTransport::Polling { own, .. } => *own,
+            QueueTransport::Websocket { backlog, .. } => backlog.own_len(),
+            QueueTransport::Gone => 0,
+        }
+    }
+
+    /// What the client has taken so far.
+    pub(crate) fn progress(&self) -> QueueProgress {
+        self.progress
+    }
+
+    /// Counts what waits in another pool from now on.
+    pub(crate) fn move_to(&self, pool: &Arc<MemoryPool>) {
+        self.share.move_to(pool);
     }
 
     /// A limit of the session, reduced while memory is short.
@@ -135,8 +175,9 @@ impl SendQueue {
             return Err(QueueFull);
         }
         let queued = match &mut self.transport {
-            QueueTransport::Polling { packets, weight, .. } => {
+            QueueTransport::Polling { packets, weight, own, .. } => {
                 *weight += packet.weight();
+                *own += packet.own_weight();
                 packets.push_back(packet.detached());
                 QueueOutcome::ForOwner
             }
@@ -150,7 +191,7 @@ impl SendQueue {
             }
             QueueTransport::Gone => QueueOutcome::Dropped,
         };
-        self.share.set(self.len());
+        self.share.set(self.own_len());
         Ok(queued)
     }
 
@@ -188,7 +229,10 @@ impl SendQueue {
 
     /// The queue became shorter.
     fn shortened(&mut self) {
-        self.share.set(self.len());
+        self.share.set(self.own_len());
+        if self.len() == 0 {
+            self.progress.emptied += 1;
+        }
         self.wake_waiting();
     }
 
@@ -205,7 +249,9 @@ impl SendQueue {
         if *blocked || self.closing.is_some() {
             return Drained::Empty;
         }
+        let before = backlog.len();
         let drained = drain(backlog, |slices| writer.try_write(slices));
+        self.progress.taken += (before - backlog.len()) as u64;
         let drained = match drained {
             Drained::Empty => match writer.poll_flush(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Ok(())) => Drained::Empty,
@@ -229,6 +275,7 @@ impl SendQueue {
             return Ok(0);
         }
         let drained = drain(backlog, |slices| writer.poll_write(cx, slices));
+        self.progress.taken += (before - backlog.len()) as u64;
         let taken = if was_blocked { (before - backlog.len()) as u64 } else { 0 };
         *blocked = match drained {
             Drained::Empty => match writer.poll_flush(cx) {
@@ -275,7 +322,7 @@ impl SendQueue {
     /// The answer to a poll, once there is one; a poll that `is_brief` waits only for a moment.
     pub(crate) fn poll_payload(&mut self, cx: &mut Context<'_>, max_bytes: usize, is_brief: bool) -> Poll<PollOutcome> {
         let closing = self.closing.is_some();
-        let QueueTransport::Polling { packets, weight, probe, .. } = &mut self.transport else {
+        let QueueTransport::Polling { packets, weight, own, probe, .. } = &mut self.transport else {
             return Poll::Ready(PollOutcome::Over);
         };
         if packets.is_empty() {
@@ -295,7 +342,9 @@ impl SendQueue {
             return Poll::Pending;
         }
         let payload = encode_payload(packets, max_bytes);
+        self.progress.taken += payload.len() as u64;
         *weight = packets.iter().map(QueuedPacket::weight).sum();
+        *own = packets.iter().map(QueuedPacket::own_weight).sum();
         if packets.is_empty() {
             packets.shrink_to(0);
         }

@@ -3,14 +3,17 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::batch::{self, Flush};
 use crate::heartbeat::SIGN_OF_LIFE;
-use crate::memory_pool::PoolShare;
-use crate::packet::{OutgoingMessage, QueuedPacket};
+use crate::memory_pool::{MemoryPool, PoolShare};
+use crate::message_clock::MessageClock;
+use crate::packet::{OutgoingMessage, QueuedPacket, SharedMessage};
 use crate::response_body::ReadProgress;
 use crate::send_queue::{Drained, QueueOutcome, SendQueue, wake};
 use crate::{CloseReason, Config, QueueFull};
@@ -32,10 +35,13 @@ pub struct Socket<D> {
     /// The state of the send queue, readable without its lock.
     is_closing: AtomicBool,
     max_backlog: usize,
+    fair_time: Duration,
     inbound: PoolShare,
     /// The bytes of the message that is being read, and those that the handler holds.
     reading: AtomicUsize,
     gathering: AtomicUsize,
+    /// The time that the handler has held incomplete messages.
+    gather_clock: Mutex<Option<MessageClock>>,
     /// Wakes the heartbeat task of a polling session.
     pub(crate) keeper: Notify,
 }
@@ -51,9 +57,11 @@ impl<D: Send + Sync + 'static> Socket<D> {
             is_admitted: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             max_backlog: config.max_backlog,
+            fair_time: config.fair_time,
             inbound,
             reading: AtomicUsize::new(0),
             gathering: AtomicUsize::new(0),
+            gather_clock: Mutex::default(),
             keeper: Notify::new(),
         }
     }
@@ -75,6 +83,20 @@ impl<D: Send + Sync + 'static> Socket<D> {
         if self.queue(QueuedPacket::Message(message), self.max_backlog().saturating_mul(HARD)) == Err(QueueFull) {
             self.close(CloseReason::Slow);
         }
+    }
+
+    /// Like [`Self::send`], for a message to many clients.
+    pub fn send_shared(self: &Arc<Self>, message: &SharedMessage) {
+        let packet = QueuedPacket::Shared(message.clone());
+        if self.queue(packet, self.max_backlog().saturating_mul(HARD)) == Err(QueueFull) {
+            self.close(CloseReason::Slow);
+        }
+    }
+
+    /// Makes the session part of a group, which shares memory.
+    pub fn share_memory(&self, pool: &Arc<MemoryPool>) {
+        self.inbound.move_to(pool);
+        self.send_queue().move_to(pool);
     }
 
     /// Like [`Self::send`], and the engine reads on from the client whose message is being handled only when this queue is
@@ -104,11 +126,27 @@ impl<D: Send + Sync + 'static> Socket<D> {
 
     /// Reports how many bytes of incomplete messages of this client the handler holds.
     pub fn gather(&self, bytes: usize) {
-        self.gathering.store(bytes, Ordering::Relaxed);
+        let before = self.gathering.swap(bytes, Ordering::Relaxed);
+        if (before == 0) != (bytes == 0) {
+            let mut clock = self.gather_clock.lock().unwrap_or_else(PoisonError::into_inner);
+            *clock = (bytes > 0).then(|| MessageClock::new(Instant::now(), self.fair_time));
+        }
         self.count_inbound();
     }
 
-    /// Ready when a message of this size may be read.
+    /// Whether incomplete messages of this client have been held for too long.
+    pub(crate) fn gathers_too_long(&self, now: Instant) -> bool {
+        let bytes = self.gathering.load(Ordering::Relaxed);
+        let clock = *self.gather_clock.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes > 0 && clock.is_some_and(|clock| clock.is_over(now, bytes, self.is_memory_awaited()))
+    }
+
+    /// Whether sessions wait for memory.
+    pub(crate) fn is_memory_awaited(&self) -> bool {
+        self.inbound.pool().is_awaited()
+    }
+
+    /// Ready when the message that is being read may take so many bytes.
     pub(crate) fn poll_reserve(&self, wanted: usize, cx: &mut Context<'_>) -> Poll<()> {
         if wanted <= self.reading.load(Ordering::Relaxed) {
             return Poll::Ready(());
@@ -120,20 +158,15 @@ impl<D: Send + Sync + 'static> Socket<D> {
         Poll::Ready(())
     }
 
-    /// Releases memory: no more than `wanted` bytes are still being read.
-    pub(crate) fn release(&self, wanted: usize) {
-        if self.reading.fetch_min(wanted, Ordering::Relaxed) > wanted {
+    /// Releases memory: the message that is being read takes so many bytes.
+    pub(crate) fn release(&self, held: usize) {
+        if self.reading.swap(held, Ordering::Relaxed) != held {
             self.count_inbound();
         }
     }
 
     fn count_inbound(&self) {
         self.inbound.set(self.reading.load(Ordering::Relaxed) + self.gathering.load(Ordering::Relaxed));
-    }
-
-    /// Whether the session holds nothing that others could wait for.
-    pub(crate) fn holds_nothing(&self) -> bool {
-        self.inbound.is_empty()
     }
 
     /// The number of bytes that wait for the client.
@@ -179,6 +212,10 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// The bytes that may wait for the client: for an unadmitted one, no more than the size of its messages.
     pub(crate) fn max_backlog(&self) -> usize {
         if self.is_admitted() { self.max_backlog } else { self.max_backlog.min(self.max_message()) }
+    }
+
+    pub(crate) fn fair_time(&self) -> Duration {
+        self.fair_time
     }
 
     pub(crate) fn is_admitted(&self) -> bool {

@@ -21,15 +21,20 @@ use crate::backlog::Backlog;
 use crate::batch::{self, SlowReceivers};
 use crate::heartbeat::{Heartbeat, HeartbeatAction};
 use crate::message_assembler::{Message, MessageAssembler};
+use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::BadRequest;
 use crate::response_body::ResponseBody;
 use crate::send_queue::{poll_send, wake};
+use crate::slow_reader::SlowReader;
 use crate::stream::{Stream, StreamReader, StreamWriter};
 use crate::{CloseReason, Engine, Handler, Socket};
 
 /// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
+
+/// The size of a read while the client waits for memory: some control frames.
+const LITTLE: usize = 256;
 
 /// The number of messages of one read after which the first write happens; then after twice as many, and so on. A single
 /// write at the end would keep the receivers idle while the rest is handled.
@@ -159,8 +164,12 @@ impl FrameReader {
         if let Some(room) = self.assembler.large(CHUNK) {
             return tokio_util::io::poll_read_buf(Pin::new(&mut self.reader), cx, room);
         }
+        self.poll_read_some(CHUNK, cx)
+    }
+
+    fn poll_read_some(&mut self, most: usize, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         SCRATCH.with_borrow_mut(|scratch| {
-            let mut buffer = ReadBuf::new(scratch);
+            let mut buffer = ReadBuf::new(&mut scratch[..most]);
             ready!(Pin::new(&mut self.reader).poll_read(cx, &mut buffer))?;
             self.assembler.push(buffer.filled());
             Poll::Ready(Ok(buffer.filled().len()))
@@ -196,6 +205,11 @@ struct WebsocketSession<H: Handler> {
     slow: SlowReceivers,
     /// The engine does not read from this client, because of slow receivers or of short memory.
     is_kept_waiting: bool,
+    /// What was held of incomplete messages when the client began to wait.
+    held_before: usize,
+    /// The message that has not arrived completely.
+    message: Option<MessageClock>,
+    reader_watch: SlowReader,
 }
 
 /// The next step of a session.
@@ -210,7 +224,19 @@ impl<H: Handler> WebsocketSession<H> {
         let now = Instant::now();
         let heart = Heartbeat::new(now, engine.config.ping_interval, engine.config.ping_timeout);
         let leave_at = now + engine.config.unadmitted_timeout;
-        Self { engine, socket, frames, heart, leave_at, slow: SlowReceivers::new(), is_kept_waiting: false }
+        let reader_watch = SlowReader::new(now, engine.config.fair_time);
+        Self {
+            engine,
+            socket,
+            frames,
+            heart,
+            leave_at,
+            slow: SlowReceivers::new(),
+            is_kept_waiting: false,
+            held_before: 0,
+            message: None,
+            reader_watch,
+        }
     }
 
     async fn run(mut self) {
@@ -242,8 +268,12 @@ impl<H: Handler> WebsocketSession<H> {
                     if !self.socket.is_admitted() {
                         self.check_stay(Instant::now())?;
                     }
+                    let had_message = self.message.is_some();
                     if self.take()? > MANY {
                         tokio::task::yield_now().await;
+                    }
+                    if self.message.is_some() && !had_message {
+                        timer.as_mut().reset(self.due());
                     }
                 }
                 NextStep::Beat => {
@@ -256,7 +286,9 @@ impl<H: Handler> WebsocketSession<H> {
     }
 
     fn due(&self) -> Instant {
-        if self.socket.is_admitted() { self.heart.next() } else { self.heart.next().min(self.leave_at) }
+        let due = if self.socket.is_admitted() { self.heart.next() } else { self.heart.next().min(self.leave_at) };
+        let fair_time = self.engine.config.fair_time;
+        due.min(Instant::now() + if self.message.is_some() { fair_time / 4 } else { fair_time })
     }
 
     fn poll_step(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<NextStep> {
@@ -276,11 +308,21 @@ impl<H: Handler> WebsocketSession<H> {
             return Poll::Ready(NextStep::Beat);
         }
         self.slow.retain(|socket| !socket.is_short(cx.waker()));
-        let wanted = self.frames.assembler.wanted(self.socket.max_message());
-        let has_room = self.slow.is_empty() && self.socket.poll_reserve(wanted, cx).is_ready();
-        // A session that holds memory which others wait for gets no extra time.
-        self.is_kept_waiting = !self.slow.is_empty() || (!has_room && self.socket.holds_nothing());
-        if has_room && let Poll::Ready(read) = self.frames.poll_read(cx) {
+        let has_receivers = self.slow.is_empty();
+        let has_room = has_receivers && self.socket.poll_reserve(self.frames.assembler.wanted(CHUNK), cx).is_ready();
+        self.keep_waiting(!has_room);
+        let read = if has_room {
+            self.frames.poll_read(cx)
+        } else if has_receivers
+            && self.frames.assembler.may_be_control()
+            && self.frames.assembler.held() <= self.held_before
+        {
+            // A client that waits for memory may still answer a ping or leave.
+            self.frames.poll_read_some(LITTLE, cx)
+        } else {
+            Poll::Pending
+        };
+        if let Poll::Ready(read) = read {
             return Poll::Ready(match read {
                 Ok(0) | Err(_) => NextStep::End(CloseReason::Broken),
                 Ok(n) => {
@@ -292,9 +334,21 @@ impl<H: Handler> WebsocketSession<H> {
         Poll::Pending
     }
 
+    fn keep_waiting(&mut self, is_kept_waiting: bool) {
+        if self.is_kept_waiting == is_kept_waiting {
+            return;
+        }
+        self.is_kept_waiting = is_kept_waiting;
+        self.held_before = self.frames.assembler.held();
+        if let Some(clock) = &mut self.message {
+            clock.pause(is_kept_waiting, Instant::now());
+        }
+    }
+
     /// Handles all complete messages; returns their number.
     fn take(&mut self) -> Result<usize, (CloseReason, u16)> {
         let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.frames.assembler);
+        let mut has_completed = false;
         let (outcome, slow) = batch::run(|| {
             let (mut count, mut enough) = (0, FIRST_FEW);
             while !socket.is_closed() {
@@ -305,6 +359,8 @@ impl<H: Handler> WebsocketSession<H> {
                     (reason, violation.close_code())
                 })?;
                 let Some(message) = message else { return Ok(count) };
+                // Control frames pass in the middle of a message.
+                has_completed |= matches!(message, Message::Text(_) | Message::Binary(_));
                 handle(&engine.handler, socket, message)?;
                 count += 1;
                 if count == enough {
@@ -315,7 +371,13 @@ impl<H: Handler> WebsocketSession<H> {
             Ok(count)
         });
         self.slow = slow;
-        self.socket.release(self.frames.assembler.wanted(self.socket.max_message()));
+        let held = self.frames.assembler.held();
+        self.socket.release(held);
+        if held == 0 {
+            self.message = None;
+        } else if has_completed || self.message.is_none() {
+            self.message = Some(MessageClock::new(Instant::now(), self.engine.config.fair_time));
+        }
         outcome
     }
 
@@ -327,9 +389,27 @@ impl<H: Handler> WebsocketSession<H> {
         Ok(())
     }
 
+    /// Ends the session of a client that sends a message, or reads what waits for it, far too slowly.
+    fn check_pace(&mut self, now: Instant) -> Result<(), (CloseReason, u16)> {
+        let (held, is_pressed) = (self.frames.assembler.held(), self.socket.is_memory_awaited());
+        let is_over = self.message.is_some_and(|clock| clock.is_over(now, held, is_pressed));
+        if is_over || self.socket.gathers_too_long(now) {
+            return Err((CloseReason::Stalled, 1008));
+        }
+        let (waiting, progress) = {
+            let send_queue = self.socket.send_queue();
+            (send_queue.len(), send_queue.progress())
+        };
+        if self.reader_watch.is_too_slow(now, waiting, progress, is_pressed) {
+            return Err((CloseReason::Slow, 1008));
+        }
+        Ok(())
+    }
+
     fn beat(&mut self) -> Result<(), (CloseReason, u16)> {
         let now = Instant::now();
         self.check_stay(now)?;
+        self.check_pace(now)?;
         if now < self.heart.next() {
             return Ok(());
         }

@@ -49,7 +49,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use a2c_engineio::Engine;
+use a2c_engineio::{Engine, MemoryPool};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -95,6 +95,9 @@ pub struct HubConfig {
     pub call_timeout: Duration,
     /// How long a shutdown waits for calls in flight.
     pub drain: Duration,
+    /// How long a client may take for a small message, and how long it may read far too slowly. A large message has more
+    /// time, according to its size.
+    pub fair_time: Duration,
     /// Bounds on what one client may send and hold.
     pub limits: HubLimits,
     /// The audit log; without it none is written.
@@ -116,6 +119,7 @@ impl HubConfig {
             ping_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(10),
+            fair_time: Duration::from_secs(20),
             limits: if listen.ip().is_loopback() { HubLimits::local() } else { HubLimits::public() },
             audit: None,
             traces: None,
@@ -183,7 +187,9 @@ impl Hub {
             audit: config.audit.as_ref().map(AuditLog::open).transpose()?,
             tracer: config.traces.clone().map(Tracer::start).transpose()?,
         });
-        let switchboard = Arc::new(Switchboard::new(config.limits, config.call_timeout, telemetry.clone()));
+        let memory = MemoryPool::new(config.limits.max_memory);
+        let switchboard =
+            Arc::new(Switchboard::new(config.limits, memory.clone(), config.call_timeout, telemetry.clone()));
         let address_limits = AddressLimits::new(&config.limits);
         let stop = CancellationToken::new();
         let wire = SocketIoHandler {
@@ -193,7 +199,7 @@ impl Hub {
             address_limits: address_limits.clone(),
             stop: stop.clone(),
         };
-        let engine = Engine::new(wire, engine_config(&config));
+        let engine = Engine::new(wire, engine_config(&config, memory));
         let handshake = http::HandshakePolicy {
             on_loopback: address.ip().is_loopback(),
             allowed_hosts: config.allowed_hosts.clone(),
@@ -211,8 +217,12 @@ impl Hub {
             stop: stop.clone(),
             tasks: tasks.clone(),
         };
-        let mut background =
-            vec![tokio::spawn(listener.serve(router)), tokio::spawn(tick(switchboard.clone(), address_limits))];
+        let announcing = switchboard.clone();
+        let mut background = vec![
+            tokio::spawn(listener.serve(router)),
+            tokio::spawn(tick(switchboard.clone(), address_limits)),
+            tokio::spawn(async move { announcing.deliver_waiting().await }),
+        ];
         background.extend(tls.as_ref().map(|tls| tokio::spawn(tls.watch())));
         telemetry.hub_event(audit::AuditEvent::HubStarted);
         Ok(Self { address, engine, switchboard, telemetry, tls, stop, drain: config.drain, tasks, background })
@@ -297,7 +307,7 @@ impl Drop for Hub {
     }
 }
 
-fn engine_config(config: &HubConfig) -> a2c_engineio::Config {
+fn engine_config(config: &HubConfig, memory: Arc<MemoryPool>) -> a2c_engineio::Config {
     a2c_engineio::Config {
         ping_interval: config.ping_interval,
         ping_timeout: config.ping_timeout,
@@ -305,7 +315,8 @@ fn engine_config(config: &HubConfig) -> a2c_engineio::Config {
         unadmitted_max_message: wire::MAX_CONNECT,
         unadmitted_timeout: config.ping_interval + config.ping_timeout,
         max_backlog: config.limits.max_backlog,
-        max_memory: config.limits.max_memory,
+        fair_time: config.fair_time,
+        memory,
     }
 }
 

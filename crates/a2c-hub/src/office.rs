@@ -95,10 +95,6 @@ struct OfficeMembers {
 }
 
 impl OfficeMembers {
-    fn members(&self) -> impl Iterator<Item = ConnId> + '_ {
-        self.agent.into_iter().chain(self.computers.values().copied())
-    }
-
     fn is_empty(&self) -> bool {
         self.agent.is_none() && self.computers.is_empty()
     }
@@ -196,24 +192,6 @@ impl Offices {
     pub(crate) fn seats(&self) -> impl Iterator<Item = (ConnId, &MemberSeat)> {
         self.seats.iter().map(|(conn, seat)| (*conn, seat))
     }
-
-    /// All members of an office.
-    pub(crate) fn members(&self, office: &str) -> impl Iterator<Item = ConnId> + '_ {
-        self.offices.get(office).into_iter().flat_map(OfficeMembers::members)
-    }
-
-    /// The Computer of this name in the office of the calling Agent.
-    pub(crate) fn computer(&self, caller: ConnId, name: &str) -> Result<ConnId, Unreachable> {
-        let seat = self.seats.get(&caller).ok_or(Unreachable::CallerInNoOffice)?;
-        if seat.role != Role::Agent {
-            return Err(Unreachable::CallerNoAgent);
-        }
-        self.offices
-            .get(&seat.office)
-            .and_then(|office| office.computers.get(name))
-            .copied()
-            .ok_or(Unreachable::NoSuchComputer)
-    }
 }
 
 #[cfg(test)]
@@ -223,7 +201,6 @@ mod tests {
 
     const A: ConnId = ConnId(1);
     const B: ConnId = ConnId(2);
-    const C: ConnId = ConnId(3);
 
     fn entered() -> Result<Joined, JoinRefusal> {
         Ok(Joined::Entered { left: None })
@@ -269,7 +246,7 @@ mod tests {
         assert_eq!(offices.seat(A).map(|s| &*s.office), Some("o"));
         let moved = offices.join(A, Role::Computer, "c", "q");
         assert!(matches!(moved, Ok(Joined::Entered { left: Some(seat) }) if &*seat.office == "o"));
-        assert_eq!(offices.members("o").count(), 0);
+        assert!(!offices.offices.contains_key("o"), "an empty office is gone");
     }
 
     #[test]
@@ -281,16 +258,8 @@ mod tests {
         assert_eq!(offices.seat(A).map(|s| &*s.office), Some("o"));
     }
 
-    #[test]
-    fn a_computer_is_found_in_the_callers_office_only() {
-        let mut offices = Offices::default();
-        assert_eq!(offices.computer(A, "c"), Err(Unreachable::CallerInNoOffice));
-        offices.join(A, Role::Agent, "a", "o").unwrap();
-        offices.join(B, Role::Computer, "c", "o").unwrap();
-        offices.join(C, Role::Computer, "d", "p").unwrap();
-        assert_eq!(offices.computer(A, "c"), Ok(B));
-        assert_eq!(offices.computer(A, "d"), Err(Unreachable::NoSuchComputer));
-        assert_eq!(offices.computer(B, "c"), Err(Unreachable::CallerNoAgent));
+    fn members(office: &OfficeMembers) -> impl Iterator<Item = ConnId> + '_ {
+        office.agent.into_iter().chain(office.computers.values().copied())
     }
 
     proptest! {
@@ -309,11 +278,11 @@ mod tests {
                         prop_assert_eq!(offices.seat(conn).cloned(), before);
                     }
                 }
-                let seated: usize = offices.offices.values().map(|o| o.members().count()).sum();
+                let seated: usize = offices.offices.values().map(|o| members(o).count()).sum();
                 prop_assert_eq!(seated, offices.seats.len());
                 prop_assert!(offices.offices.values().all(|o| !o.is_empty()));
                 for (conn, seat) in &offices.seats {
-                    prop_assert!(offices.members(&seat.office).any(|c| c == *conn));
+                    prop_assert!(members(&offices.offices[&seat.office]).any(|c| c == *conn));
                 }
             }
         }

@@ -11,7 +11,7 @@ pub const MAX_NAME: usize = 256;
 
 /// What a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Role {
     /// Calls tools and reads context; at most one per office.
     Agent,
@@ -26,6 +26,20 @@ impl Role {
             Self::Agent => "agent",
             Self::Computer => "computer",
         }
+    }
+}
+
+/// A word that is no role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unknown role: use agent or computer")]
+pub struct UnknownRole;
+
+/// Only a string is a role: serde would read `{"agent": null}` as one too.
+impl TryFrom<String> for Role {
+    type Error = UnknownRole;
+
+    fn try_from(word: String) -> Result<Self, UnknownRole> {
+        [Self::Agent, Self::Computer].into_iter().find(|role| role.as_str() == word).ok_or(UnknownRole)
     }
 }
 

@@ -70,6 +70,7 @@ mod tests {
         check(refusal::<GetFinderReq>(&call(r#""offset": 1.5"#)), "offset");
         check(refusal::<GetResourcesReq>(&call(r#""cursor": "x""#)), "mcp_server");
         check(refusal::<JoinOfficeReq>(r#"{"role": "boss", "name": "n", "office_id": "o"}"#), "role");
+        check(refusal::<JoinOfficeReq>(r#"{"role": {"agent": null}, "name": "n", "office_id": "o"}"#), "role");
         check(refusal::<JoinOfficeReq>(r#"{"role": "agent", "name": "", "office_id": "o"}"#), "name");
         check(refusal::<JoinOfficeReq>("[]"), "server:join_office");
         check(refusal::<JoinOfficeReq>("{"), "EOF");

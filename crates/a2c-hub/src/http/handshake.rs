@@ -7,7 +7,7 @@ use std::time::Instant;
 use a2c_protocol::version::{self, ERROR_CODE_HEADER, VERSION_QUERY, VersionRefusal};
 use a2c_protocol::{ErrorBody, ErrorCode, PROTOCOL_VERSION};
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::Response;
 
 use super::{json, origin};
@@ -42,6 +42,7 @@ impl HandshakePolicy {
         let telemetry = &self.switchboard.telemetry;
         let refused = |refusal, why: &str| match &peer {
             Some(RemotePeer { address, .. }) if self.address_limits.should_log(address.ip(), Instant::now()) => {
+                tracing::warn!(%address, why, "a client was refused");
                 telemetry.refused(*address, refusal, why);
             }
             _ => telemetry.count_refusal(refusal),
@@ -57,7 +58,6 @@ impl HandshakePolicy {
                 Ok(())
             }
             Err(refusal) => {
-                tracing::warn!(%address, limit = refusal.limit, "too many sessions from one address");
                 telemetry.count_limit(LimitKind::ConnectionsPerAddress);
                 refused(RefusalReason::Limit, &refusal.to_string());
                 let body = ErrorBody::new(ErrorCode::LimitExceeded, refusal.to_string()).with("limit", refusal.limit);
@@ -68,8 +68,10 @@ impl HandshakePolicy {
 
     /// Refuses web pages of another origin.
     pub(crate) fn judge_origin(&self, request: &Request) -> Result<(), Box<Response>> {
-        let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        // Bytes that are no text are no name of this hub either.
+        let text = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
+        let (host, origin) = (host.as_deref(), origin.as_deref());
         origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|refusal| {
             let telemetry = &self.switchboard.telemetry;
             match request.extensions().get::<RemotePeer>() {

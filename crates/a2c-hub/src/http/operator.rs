@@ -24,6 +24,10 @@ use crate::wire::{HubSwitchboard, SocketIoHandler};
 /// Headers that a proxy adds. A client behind a proxy is not on this machine, although its connection comes from here.
 const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
+/// The part of a refused request's path and method that is recorded.
+const MAX_PATH: usize = 128;
+const MAX_METHOD: usize = 16;
+
 /// The state of the operators' routes.
 #[derive(Clone)]
 pub(crate) struct OperatorState {
@@ -82,9 +86,15 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
                 if state.keys.is_some() {
                     state.handshake.address_limits.credential_failed(peer.address.ip(), Instant::now());
                 }
-                tracing::warn!(address = %peer.address, path = request.uri().path(), "a request to an operator's route was refused");
-                let action = format!("{} {}", request.method(), request.uri().path());
-                state.switchboard.telemetry.admin("", peer.address, &action, Decision::Refused);
+                // Strangers must not fill the disk: one record a minute for an address, of a bounded length.
+                if state.handshake.address_limits.should_log(peer.address.ip(), Instant::now()) {
+                    let path = request.uri().path();
+                    let path = &path[..path.floor_char_boundary(MAX_PATH)];
+                    tracing::warn!(address = %peer.address, path, "a request to an operator's route was refused");
+                    let method = request.method().as_str();
+                    let action = format!("{} {path}", &method[..method.floor_char_boundary(MAX_METHOD)]);
+                    state.switchboard.telemetry.admin("", peer.address, &action, Decision::Refused);
+                }
             }
             let mut response =
                 json(StatusCode::UNAUTHORIZED, &ErrorBody::new(ErrorCode::Unauthorized, refusal.to_string()));

@@ -14,14 +14,14 @@ use std::time::Duration;
 pub struct HubLimits {
     /// The largest request or answer that is passed on, in bytes, attachments included.
     pub max_payload: usize,
-    /// The number of binary attachments that one packet may have.
+    /// The number of binary attachments that one packet may have. Node's client reads no more than ten.
     pub max_attachments: usize,
     /// The number of calls of one Agent that may be in flight.
     pub max_calls: usize,
     /// The bytes that may wait for a member that reads slowly; beyond them the hub refuses requests to it.
     pub max_backlog: usize,
-    /// The bytes of large messages that the hub holds over all connections, once for messages that arrive and once for
-    /// messages that leave. Beyond them it reads less from each connection.
+    /// The bytes of large messages that the hub holds over all connections. Beyond them it reads less from each
+    /// connection. One office may hold a quarter of them, and half of that for its announcements.
     pub max_memory: usize,
     /// The number of connections, and of sessions, from one address.
     pub connections_per_address: Option<usize>,
@@ -31,6 +31,9 @@ pub struct HubLimits {
     pub joins: Option<Rate>,
     /// The rate of wrong credentials from one address.
     pub failed_connects: Option<Rate>,
+    /// The rate at which announcements of one office are delivered, counted for each receiver. Beyond it they wait, and
+    /// repeated ones are delivered once.
+    pub deliveries: Option<Rate>,
 }
 
 /// A count per period; after a pause the whole count may come at once.
@@ -66,6 +69,7 @@ impl HubLimits {
             requests: Some(Rate::per_second(500)),
             joins: Some(Rate::per_minute(60)),
             failed_connects: Some(Rate::per_minute(20)),
+            deliveries: Some(Rate::per_second(20_000)),
             ..Self::local()
         }
     }
@@ -74,7 +78,7 @@ impl HubLimits {
     pub const fn local() -> Self {
         Self {
             max_payload: Self::DEFAULT_MAX_PAYLOAD,
-            max_attachments: 64,
+            max_attachments: 10,
             max_calls: 1 << 17,
             max_backlog: 32 << 20,
             max_memory: 512 << 20,
@@ -82,6 +86,7 @@ impl HubLimits {
             requests: None,
             joins: None,
             failed_connects: None,
+            deliveries: None,
         }
     }
 

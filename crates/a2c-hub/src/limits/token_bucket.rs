@@ -24,6 +24,14 @@ impl TokenBucket {
         Ok(())
     }
 
+    /// Takes many tokens, as soon as one is left; the rest is owed.
+    pub(crate) fn spend(&mut self, rate: Rate, amount: f64, now: Instant) -> Result<(), Duration> {
+        self.wait(rate, now).map_or(Ok(()), Err)?;
+        self.forget(rate, now);
+        self.used += amount;
+        Ok(())
+    }
+
     /// How long to wait for a token, where none is left.
     pub(crate) fn wait(&mut self, rate: Rate, now: Instant) -> Option<Duration> {
         let mut copy = *self;

@@ -178,6 +178,8 @@ label! {
         Joins = "joins",
         /// Bytes that wait for a slow member.
         Backlog = "backlog",
+        /// Announcements of one member that its office has not taken.
+        Announcements = "announcements",
         /// Wrong credentials from one address.
         FailedConnects = "failed_connects",
     }

@@ -5,9 +5,14 @@ use std::time::Instant;
 
 use crate::office::ConnId;
 
-/// The id under which a Computer acknowledges a call, unique for as long as the hub runs.
+/// The id under which a Computer acknowledges a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct CallId(pub(crate) u64);
+pub(crate) struct CallId {
+    /// The Computer that has to answer.
+    pub(crate) computer: ConnId,
+    /// The number of the call among those to this Computer.
+    pub(crate) number: u64,
+}
 
 /// A call that waits for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,16 +21,14 @@ pub(crate) struct PendingCall<A> {
     pub(crate) agent: ConnId,
     /// The acknowledgement id that the Agent gave to the call.
     pub(crate) ack: u64,
-    /// The Computer that has to answer.
-    pub(crate) computer: ConnId,
     /// The Agent's key, where it gave one; unique among its calls in flight.
     pub(crate) req_id: Option<String>,
     /// When the hub stops waiting.
     pub(crate) deadline: Instant,
     /// Whether the Computer can cancel the call.
     pub(crate) is_tool_call: bool,
-    /// What the telemetry needs when the call ends.
-    pub(crate) telemetry: A,
+    /// What the caller needs when the call ends.
+    pub(crate) context: A,
 }
 
 /// The Agent has a call in flight under the same key.
@@ -57,22 +60,14 @@ impl<A> PendingCalls<A> {
         }
         self.deadlines.insert((call.deadline, id));
         self.by_member.entry(call.agent).or_default().insert(id);
-        self.by_member.entry(call.computer).or_default().insert(id);
+        self.by_member.entry(id.computer).or_default().insert(id);
         self.calls.insert(id, call);
         Ok(())
     }
 
-    /// Whether `computer` has to answer this call.
-    pub(crate) fn is_asked(&self, id: CallId, computer: ConnId) -> bool {
-        self.calls.get(&id).is_some_and(|call| call.computer == computer)
-    }
-
-    /// Removes the call that `computer` answers; nothing where the id belongs to another Computer.
-    pub(crate) fn answered(&mut self, id: CallId, computer: ConnId) -> Option<PendingCall<A>> {
-        if self.calls.get(&id)?.computer != computer {
-            return None;
-        }
-        self.end(id)
+    /// Whether this call waits for its answer.
+    pub(crate) fn is_pending(&self, id: CallId) -> bool {
+        self.calls.contains_key(&id)
     }
 
     /// Removes every call of a connection that has left.
@@ -108,7 +103,7 @@ impl<A> PendingCalls<A> {
         if let Some(req_id) = &call.req_id {
             self.running.remove(&(call.agent, req_id.clone()));
         }
-        for member in [call.agent, call.computer] {
+        for member in [call.agent, id.computer] {
             if let Some(ids) = self.by_member.get_mut(&member) {
                 ids.remove(&id);
                 if ids.is_empty() {
@@ -128,11 +123,6 @@ impl<A> PendingCalls<A> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &PendingCall<A>> {
         self.calls.values()
     }
-
-    /// The number of calls in flight.
-    pub(crate) fn len(&self) -> usize {
-        self.calls.len()
-    }
 }
 
 #[cfg(test)]
@@ -145,12 +135,15 @@ mod tests {
     const OTHER: ConnId = ConnId(3);
 
     fn call(req_id: &str, deadline: Instant) -> PendingCall<()> {
-        let (req_id, telemetry) = (Some(req_id.into()), ());
-        PendingCall { agent: AGENT, ack: 7, computer: COMPUTER, req_id, deadline, is_tool_call: true, telemetry }
+        PendingCall { agent: AGENT, ack: 7, req_id: Some(req_id.into()), deadline, is_tool_call: true, context: () }
+    }
+
+    fn id(number: u64) -> CallId {
+        CallId { computer: COMPUTER, number }
     }
 
     fn assert_empty(calls: &PendingCalls<()>) {
-        assert_eq!(calls.len(), 0);
+        assert_eq!(calls.calls.len(), 0);
         assert!(calls.by_member.is_empty() && calls.running.is_empty() && calls.deadlines.is_empty(), "{calls:?}");
     }
 
@@ -158,11 +151,13 @@ mod tests {
     fn only_the_computer_that_was_asked_answers_and_only_once() {
         let mut calls = PendingCalls::default();
         let now = Instant::now();
-        calls.start(CallId(1), call("r", now)).unwrap();
-        assert_eq!(calls.answered(CallId(1), OTHER), None);
-        assert_eq!(calls.answered(CallId(1), AGENT), None);
-        assert_eq!(calls.answered(CallId(1), COMPUTER).map(|c| c.ack), Some(7));
-        assert_eq!(calls.answered(CallId(1), COMPUTER), None);
+        calls.start(id(1), call("r", now)).unwrap();
+        for computer in [OTHER, AGENT] {
+            assert_eq!(calls.end(CallId { computer, number: 1 }), None);
+        }
+        assert!(calls.is_pending(id(1)));
+        assert_eq!(calls.end(id(1)).map(|c| c.ack), Some(7));
+        assert_eq!(calls.end(id(1)), None);
         assert_empty(&calls);
     }
 
@@ -170,15 +165,15 @@ mod tests {
     fn a_running_key_is_refused_and_free_again_afterwards() {
         let mut calls = PendingCalls::default();
         let now = Instant::now();
-        calls.start(CallId(1), call("r", now)).unwrap();
-        assert_eq!(calls.start(CallId(2), call("r", now)), Err(AlreadyRunning));
+        calls.start(id(1), call("r", now)).unwrap();
+        assert_eq!(calls.start(id(2), call("r", now)), Err(AlreadyRunning));
         let mut same_key_of_another = call("r", now);
         same_key_of_another.agent = OTHER;
-        assert_eq!(calls.start(CallId(3), same_key_of_another), Ok(()));
-        calls.end(CallId(1));
-        assert_eq!(calls.start(CallId(4), call("r", now)), Ok(()));
-        calls.end(CallId(3));
-        calls.end(CallId(4));
+        assert_eq!(calls.start(id(3), same_key_of_another), Ok(()));
+        calls.end(id(1));
+        assert_eq!(calls.start(id(4), call("r", now)), Ok(()));
+        calls.end(id(3));
+        calls.end(id(4));
         assert_empty(&calls);
     }
 
@@ -187,8 +182,8 @@ mod tests {
         for departed in [AGENT, COMPUTER] {
             let mut calls = PendingCalls::default();
             let now = Instant::now();
-            for id in 0..10 {
-                calls.start(CallId(id), call(&id.to_string(), now)).unwrap();
+            for number in 0..10 {
+                calls.start(id(number), call(&number.to_string(), now)).unwrap();
             }
             assert_eq!(calls.of_departed(departed).len(), 10);
             assert_empty(&calls);
@@ -199,11 +194,11 @@ mod tests {
     fn expiry_takes_what_is_due_and_nothing_else() {
         let mut calls = PendingCalls::default();
         let now = Instant::now();
-        for id in 0..10 {
-            calls.start(CallId(id), call(&id.to_string(), now + Duration::from_secs(id))).unwrap();
+        for number in 0..10 {
+            calls.start(id(number), call(&number.to_string(), now + Duration::from_secs(number))).unwrap();
         }
         assert_eq!(calls.expired(now + Duration::from_millis(4500)).len(), 5);
-        assert_eq!(calls.len(), 5);
+        assert_eq!(calls.calls.len(), 5);
         assert_eq!(calls.expired(now + Duration::from_secs(100)).len(), 5);
         assert_empty(&calls);
     }

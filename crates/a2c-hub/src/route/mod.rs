@@ -2,3 +2,4 @@
 
 pub(crate) mod calls;
 pub(crate) mod envelope;
+pub(crate) mod placeholders;

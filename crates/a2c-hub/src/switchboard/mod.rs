@@ -1,37 +1,47 @@
 //! The switchboard: it handles the events and acknowledgements of members with the indexes of seats and calls, and queues
 //! the packets that they cause.
 //!
-//! One lock guards all state. Under it the hub changes the indexes, puts packets into the send queues of members (each
-//! behind a short lock of its own; a body below 16 KiB is copied there), wakes their tasks, and puts audit records, spans
-//! and log lines into their queues. It awaits nothing and writes to no socket or file. Requests and answers are checked
-//! before the lock is taken; only heads of packets and errors are encoded under it. Announcements are encoded and queued
-//! under it, once for each member of the office, so that all members see joins, leaves and updates in the order in which
-//! they happened.
+//! Each office has its own lock, so that offices do not wait for each other. Under it the hub changes the members, calls
+//! and announcements of the office, which returns effects: packets for members and ends of calls. They are performed when
+//! the lock is free again. An announcement goes to all members outside of it too; one task at a time delivers the
+//! announcements of an office, so that all members see joins, departures and updates in the order in which they happened.
+//!
+//! The lock of the directory guards the list of members and offices. Only connecting, joining, leaving and the views of
+//! operators take it, before the lock of an office. No task awaits anything or writes to a socket or file under a lock.
 //!
 //! | file | content |
 //! |---|---|
 //! | `mailbox` | what the switchboard needs of the connection of a member |
 //! | `packet` | a packet that a member sent |
+//! | `member`, `seated_member` | an admitted client, and how its office sees it |
+//! | `office_room` | one office: its members, calls and announcements, and the effects of their changes |
+//! | `announcements` | the announcements that wait for their turn |
+//! | `directory` | all members and offices |
 //! | `seats` | joining, leaving, the list of members |
-//! | `announce` | announcements of a member to its office |
+//! | `announce` | announcements of a member to its office, and their delivery |
 //! | `routing` | requests to Computers and their answers |
 //! | `shutdown` | the end of the hub |
 //! | `views` | the views for operators |
 
 mod announce;
+mod announcements;
+mod directory;
 mod mailbox;
+mod member;
+mod office_room;
 mod packet;
 mod reply;
 mod routing;
+mod seated_member;
 mod seats;
 mod shutdown;
-mod state;
 pub(crate) mod views;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use a2c_engineio::MemoryPool;
 use a2c_protocol::event::{self, Inbound};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode};
@@ -41,21 +51,28 @@ use tokio::sync::Notify;
 use crate::limits::HubLimits;
 use crate::metrics::{Label as _, LimitKind, RequestKind, RequestOutcome};
 use crate::office::ConnId;
-use crate::route::calls::CallId;
+use crate::route::calls::PendingCall;
 use crate::route::envelope::{Envelope, EventBody, MalformedEvent};
-use crate::telemetry::Telemetry;
+use crate::telemetry::{CallEnd, Telemetry};
+use announce::WaitingRooms;
+use directory::Directory;
 pub(crate) use mailbox::Mailbox;
+pub(crate) use member::{Admission, Member};
+use office_room::{CallContext, Effect};
 pub(crate) use packet::ReceivedPacket;
 use reply::AckSender;
 pub(crate) use reply::to_json;
 pub(crate) use shutdown::SHUTTING_DOWN;
-pub(crate) use state::Member;
-use state::SwitchboardState;
 
-/// The state of the hub behind its lock, and the limits that apply to it.
+/// The members and offices of the hub, and the limits that apply to them.
 pub(crate) struct Switchboard<M> {
-    state: Mutex<SwitchboardState<M>>,
+    directory: Mutex<Directory<M>>,
     next: AtomicU64,
+    calls_in_flight: Arc<AtomicUsize>,
+    /// The memory of all members; each office has a share of it.
+    memory: Arc<MemoryPool>,
+    /// The offices with announcements that wait.
+    waiting_rooms: WaitingRooms<M>,
     limits: HubLimits,
     call_timeout: Duration,
     pub(crate) telemetry: Arc<Telemetry>,
@@ -66,17 +83,24 @@ pub(crate) struct Switchboard<M> {
 }
 
 /// The sender of the packet that is being handled.
-struct Sender<M> {
-    conn: ConnId,
+struct Sender<'a, M> {
+    member: &'a Arc<Member<M>>,
     reply: AckSender<M>,
 }
 
 impl<M: Mailbox> Switchboard<M> {
-    pub(crate) fn new(limits: HubLimits, call_timeout: Duration, telemetry: Arc<Telemetry>) -> Self {
-        let (state, next) = (Mutex::default(), AtomicU64::new(1));
+    pub(crate) fn new(
+        limits: HubLimits,
+        memory: Arc<MemoryPool>,
+        call_timeout: Duration,
+        telemetry: Arc<Telemetry>,
+    ) -> Self {
         Self {
-            state,
-            next,
+            directory: Mutex::default(),
+            next: AtomicU64::new(1),
+            calls_in_flight: Arc::default(),
+            memory,
+            waiting_rooms: WaitingRooms::default(),
             limits,
             call_timeout,
             telemetry,
@@ -86,65 +110,49 @@ impl<M: Mailbox> Switchboard<M> {
     }
 
     /// Registers an admitted client.
-    pub(crate) fn admit(&self, member: Member<M>) -> ConnId {
+    pub(crate) fn admit(&self, admission: Admission<M>) -> Arc<Member<M>> {
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
+        let member = Arc::new(Member::new(conn, admission));
         self.telemetry.connected(&member.identity);
-        let mut state = self.state();
-        if let Some(moment) = member.grant.expires_at() {
-            state.expiries.insert((moment, conn));
-        }
-        state.members.insert(conn, member);
-        conn
+        self.directory().admit(member.clone());
+        member
     }
 
     /// Removes a client: the hub announces its departure and ends its calls.
     pub(crate) fn disconnected(&self, conn: ConnId, reason: &str) {
-        let mut state = self.state();
-        let Some(member) = state.members.remove(&conn) else { return };
-        if let Some(moment) = member.grant.expires_at() {
-            state.expiries.remove(&(moment, conn));
-        }
+        let mut directory = self.directory();
+        let Some(member) = directory.remove(conn) else { return };
         tracing::debug!(?conn, reason, "disconnected");
-        if let Some(seat) = state.offices.remove(conn) {
-            tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, reason, "left");
-            state.departed(conn, &seat, &self.telemetry);
-            self.telemetry.left(&member.identity, &seat, reason);
+        let departure = self.vacate(&mut directory, &member, reason);
+        drop(directory);
+        if let Some(departure) = departure {
+            self.complete(departure);
         }
-        drop(state);
         self.telemetry.disconnected(&member.identity, reason);
         self.check_idle();
     }
 
     /// Closes the connections whose grant has expired.
     pub(crate) fn close_expired(&self, now: SystemTime) {
-        let mut state = self.state();
-        while let Some(&(moment, conn)) = state.expiries.first()
-            && moment <= now
-        {
-            state.expiries.pop_first();
-            if let Some(member) = state.members.get(&conn) {
-                tracing::info!(
-                    subject = &*member.identity.subject,
-                    "the credential has expired: closing the connection"
-                );
-                member.mailbox.close();
-            }
+        let expired = self.directory().expired(now);
+        for member in expired {
+            tracing::info!(subject = &*member.identity.subject, "the credential has expired: closing the connection");
+            member.mailbox.close();
         }
     }
 
     /// Records in the audit log that a member hit a limit.
-    pub(crate) fn limit_reached(&self, conn: ConnId, limit: LimitKind) {
-        if let Some(member) = self.state().members.get(&conn) {
-            self.telemetry.limit_reached(&member.identity, limit.value());
-        }
+    pub(crate) fn limit_reached(&self, member: &Member<M>, limit: LimitKind) {
+        self.telemetry.limit_reached(&member.identity, limit.value());
     }
 
     /// Handles an event. A sender that asks for an acknowledgement always gets one. Returns the limit on payloads or joins
     /// that the sender hit, for the caller to log.
-    pub(crate) fn event(&self, conn: ConnId, mailbox: M, packet: ReceivedPacket<'_>) -> Option<LimitKind> {
-        let sender = Sender { conn, reply: AckSender { mailbox, id: packet.frame.id } };
+    pub(crate) fn event(&self, member: &Arc<Member<M>>, packet: ReceivedPacket<'_>) -> Option<LimitKind> {
+        let sender = Sender { member, reply: AckSender { mailbox: member.mailbox.clone(), id: packet.frame.id } };
         let event = match self
             .check_size(&packet)
+            .and_then(|()| packet.check_placeholders().map_err(|stray| ErrorBody::bad_request(stray.to_string())))
             .and_then(|()| EventBody::parse(packet.frame.body).map_err(|error| bad_request(&error)))
         {
             Ok(event) => event,
@@ -160,7 +168,7 @@ impl<M: Mailbox> Switchboard<M> {
             return self.acknowledge_seat(&sender, kind, &outcome);
         }
         if let Err(error) = &outcome {
-            tracing::debug!(?conn, code = error.code.number(), why = error.message, "refused");
+            tracing::debug!(conn = ?member.conn, code = error.code.number(), why = error.message, "refused");
             sender.reply.json(error);
         }
         match (inbound, outcome) {
@@ -168,11 +176,9 @@ impl<M: Mailbox> Switchboard<M> {
             (Inbound::Client(_), Ok(())) => {}
             (Inbound::Client(name), Err(error)) => {
                 let envelope = event.payload().ok().and_then(|payload| Envelope::parse(payload).ok());
-                let state = self.state();
-                let (seat, member) = (state.offices.seat(conn), state.members.get(&conn));
-                if let Some(member) = member {
-                    self.telemetry.call_refused(&member.identity, seat, truncated(name), envelope.as_ref(), &error);
-                }
+                let taken = member.seat();
+                let seat = taken.as_ref().map(|taken| &taken.seated.seat);
+                self.telemetry.call_refused(&member.identity, seat, truncated(name), envelope.as_ref(), &error);
             }
             (_, outcome) => self.telemetry.handled(kind, outcome_of(&outcome)),
         }
@@ -180,17 +186,19 @@ impl<M: Mailbox> Switchboard<M> {
     }
 
     /// Refuses a packet without reading it: an event is answered to its sender, an answer to the Agent that waits for it.
-    pub(crate) fn refuse(&self, conn: ConnId, mailbox: M, frame: &PacketFrame<'_>, error: &ErrorBody) {
+    pub(crate) fn refuse(&self, member: &Member<M>, frame: &PacketFrame<'_>, error: &ErrorBody) {
         match (frame.kind, frame.id) {
-            (PacketKind::Ack, Some(id)) => {
-                let mut state = self.state();
-                if let Some(call) = state.calls.answered(CallId(id), conn) {
-                    state.answer(call, error, RequestOutcome::of(error.code), &self.telemetry);
+            (PacketKind::Ack, Some(number)) => {
+                let Some(taken) = member.seat() else { return };
+                let call = taken.room.state().calls.end(taken.seated.call(number));
+                if let Some(call) = call {
+                    self.end_call(call, error, RequestOutcome::of(error.code));
+                    self.check_idle();
                 }
             }
             _ => {
                 self.telemetry.handled(RequestKind::Unknown, RequestOutcome::of(error.code));
-                let reply = AckSender { mailbox, id: frame.id };
+                let reply = AckSender { mailbox: member.mailbox.clone(), id: frame.id };
                 // Joins and leaves have their own form of acknowledgement, also where the rest of the packet is not read.
                 let name = frame.body.trim_start_matches(['[', ' ']);
                 let is_office = [event::JOIN_OFFICE, event::LEAVE_OFFICE].iter().any(|event| {
@@ -205,7 +213,7 @@ impl<M: Mailbox> Switchboard<M> {
 
     fn handle(
         &self,
-        sender: &Sender<M>,
+        sender: &Sender<'_, M>,
         inbound: Inbound<'_>,
         event: &EventBody<'_>,
         packet: ReceivedPacket<'_>,
@@ -219,10 +227,10 @@ impl<M: Mailbox> Switchboard<M> {
             Inbound::ToolCallCancel => self.cancel(sender, payload()?),
             Inbound::ListRoom => self.list_room(sender, payload()?),
             Inbound::JoinOffice => {
-                self.check_joins(sender.conn)?;
-                self.join(sender.conn, payload()?)
+                self.check_joins(sender.member)?;
+                self.join(sender.member, payload()?)
             }
-            Inbound::LeaveOffice => self.leave(sender.conn, payload()?),
+            Inbound::LeaveOffice => self.leave(sender.member, payload()?),
             Inbound::Unknown => Err(ErrorBody::bad_request(format!(
                 "unknown event {:?}: expected client:*, server:update_* or one of the server: events",
                 truncated(&event.name)
@@ -233,7 +241,7 @@ impl<M: Mailbox> Switchboard<M> {
     /// Answers a join or a leave, which have their own form of acknowledgement. Returns the limit that a join hit.
     fn acknowledge_seat(
         &self,
-        sender: &Sender<M>,
+        sender: &Sender<'_, M>,
         kind: RequestKind,
         outcome: &Result<(), ErrorBody>,
     ) -> Option<LimitKind> {
@@ -244,11 +252,9 @@ impl<M: Mailbox> Switchboard<M> {
     }
 
     /// Counts an attempt to join.
-    fn check_joins(&self, conn: ConnId) -> Result<(), ErrorBody> {
+    fn check_joins(&self, member: &Member<M>) -> Result<(), ErrorBody> {
         let Some(rate) = self.limits.joins else { return Ok(()) };
-        let mut state = self.state();
-        let Some(member) = state.members.get_mut(&conn) else { return Ok(()) };
-        member.joins.take(rate, Instant::now()).map_err(|wait| {
+        member.count_join(rate, Instant::now()).map_err(|wait| {
             self.telemetry.count_limit(LimitKind::Joins);
             let seconds = wait.as_secs_f64().ceil() as u64;
             let message = format!("too many attempts to join: wait {seconds} s");
@@ -268,13 +274,33 @@ impl<M: Mailbox> Switchboard<M> {
 
     /// The number of connected clients and of calls in flight.
     pub(crate) fn counts(&self) -> (usize, usize) {
-        let state = self.state();
-        (state.members.len(), state.calls.len())
+        (self.directory().members.len(), self.calls_in_flight())
     }
 
-    fn state(&self) -> MutexGuard<'_, SwitchboardState<M>> {
+    fn calls_in_flight(&self) -> usize {
+        self.calls_in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Does what a change of an office causes. Its lock must be free.
+    fn perform(&self, effects: Vec<Effect<M>>) {
+        for effect in effects {
+            match effect {
+                Effect::Send { to, packet } => to.mailbox.send(packet),
+                Effect::EndCall { call, error, outcome } => self.end_call(call, &error, outcome),
+            }
+        }
+    }
+
+    /// Ends a call with an error.
+    fn end_call(&self, call: PendingCall<CallContext<M>>, error: &ErrorBody, outcome: RequestOutcome) {
+        let CallContext { agent, telemetry, .. } = call.context;
+        AckSender { mailbox: agent.mailbox.clone(), id: Some(call.ack) }.json(error);
+        self.telemetry.end_call(telemetry, CallEnd::with(outcome, error.code));
+    }
+
+    fn directory(&self) -> MutexGuard<'_, Directory<M>> {
         // The indexes are consistent between statements, so a panic of another task leaves them usable.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

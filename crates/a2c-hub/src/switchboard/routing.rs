@@ -1,23 +1,24 @@
 //! Requests to Computers, and their answers.
 
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use a2c_engineio::QueueFull;
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::seconds::Seconds;
-use a2c_protocol::{ErrorBody, ErrorCode, event};
+use a2c_protocol::{ErrorBody, ErrorCode, Role, event};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
+use super::office_room::{CallContext, InFlight};
 use super::reply::{AckSender, event_packet};
-use super::state::refusal_of;
-use super::{Mailbox, ReceivedPacket, Sender, Switchboard, truncated};
+use super::{Mailbox, Member, ReceivedPacket, Sender, Switchboard, truncated};
 use crate::metrics::{LimitKind, RequestOutcome};
-use crate::office::ConnId;
-use crate::route::calls::{AlreadyRunning, CallId, PendingCall};
+use crate::office::Unreachable;
+use crate::route::calls::{AlreadyRunning, PendingCall};
 use crate::route::envelope::{Envelope, MalformedEvent, stamp};
+use crate::route::placeholders::StrayPlaceholder;
 use crate::telemetry::{CallEnd, CallStart};
 
 /// How long the hub waits beyond the time limit of a tool call.
@@ -27,12 +28,12 @@ impl<M: Mailbox> Switchboard<M> {
     /// Passes a request on to the Computer that it names. The hub registers the call before it sends the request.
     pub(super) fn route(
         &self,
-        sender: &Sender<M>,
+        sender: &Sender<'_, M>,
         event: &str,
         payload: &RawValue,
         packet: ReceivedPacket<'_>,
     ) -> Result<(), ErrorBody> {
-        let (conn, bytes) = (sender.conn, packet.size());
+        let (conn, bytes) = (sender.member.conn, packet.size());
         if event.len() > MAX_NAME {
             return Err(ErrorBody::bad_request(format!("the name of an event is no longer than {MAX_NAME} bytes")));
         }
@@ -53,13 +54,15 @@ impl<M: Mailbox> Switchboard<M> {
             Some(own) => own + GRACE,
             None => self.call_timeout,
         };
-        let id = CallId(self.next.fetch_add(1, Ordering::Relaxed));
+        let taken = sender.member.seat().ok_or_else(in_no_office)?;
+        let seat = &taken.seated.seat;
+        if seat.role != Role::Agent {
+            return Err(refusal_of(&Unreachable::CallerNoAgent, &computer_name));
+        }
+        let found = taken.room.state().computer(conn, &computer_name);
+        let computer = found.map_err(|e| refusal_of(&e, &computer_name))?;
+        let id = computer.next_call();
 
-        let (computer, seat) = {
-            let state = self.state();
-            let computer = state.offices.computer(conn, &computer_name).map_err(|e| refusal_of(&e, &computer_name))?;
-            (computer, state.seat(conn)?.clone())
-        };
         let mut stamped = stamp(payload.get(), "agent", envelope.agent, &seat.name);
         let span = self.telemetry.span(envelope.traceparent.map(|raw| raw.get().trim_matches('"')));
         if let Some(span) = span {
@@ -70,21 +73,13 @@ impl<M: Mailbox> Switchboard<M> {
             });
         }
         let rest = rest_of(&packet, stamped);
-        let packet = event_packet(event, sender.reply.id.map(|_| id.0), rest, packet.attachments);
+        let packet = event_packet(event, sender.reply.id.map(|_| id.number), rest, packet.attachments);
         let (tool, arguments) = self.telemetry.tool_and_arguments(&envelope, span.is_some());
 
-        // Registered and queued under one lock: a member that leaves afterwards ends a call whose request is queued.
-        let mut state = self.state();
-        let gone = || ErrorBody::computer_not_found(&computer_name);
-        if state.offices.computer(conn, &computer_name) != Ok(computer) {
-            return Err(gone());
-        }
-        let mailbox = state.members.get(&computer).ok_or_else(gone)?.mailbox.clone();
-        let identity = &state.members.get(&conn).ok_or_else(gone)?.identity;
         let telemetry = self.telemetry.begin_call(CallStart {
             event,
-            identity,
-            agent: &seat,
+            identity: &sender.member.identity,
+            agent: seat,
             computer: &computer_name,
             tool: tool.as_deref(),
             req_id: envelope.req_id.as_deref(),
@@ -99,72 +94,97 @@ impl<M: Mailbox> Switchboard<M> {
         };
         let Some(ack) = sender.reply.id else {
             // The Agent asked for no answer, so the call ends when its request is queued.
-            mailbox.try_send(packet).map_err(full)?;
+            computer.mailbox.try_send(packet).map_err(full)?;
             self.telemetry.end_call(telemetry, CallEnd::passed_on());
             return Ok(());
         };
         let max_calls = self.limits.max_calls;
-        if state.calls.of(conn) >= max_calls {
-            self.telemetry.count_limit(LimitKind::CallsInFlight);
-            let message = format!("{max_calls} calls of this agent are in flight: wait for some of them");
-            return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", max_calls));
+        let (is_tool_call, deadline) = (event == event::TOOL_CALL, Instant::now() + limit);
+        let in_flight = InFlight::new(&self.calls_in_flight);
+        let context =
+            CallContext { agent: taken.seated.clone(), computer: computer.clone(), telemetry, _in_flight: in_flight };
+        let call = PendingCall { agent: conn, ack, req_id: envelope.req_id, deadline, is_tool_call, context };
+        {
+            // Registered before it is sent: a Computer that leaves from now on ends the call.
+            let mut state = taken.room.state();
+            if state.computer(conn, &computer_name).is_ok_and(|present| !Arc::ptr_eq(&present, &computer)) {
+                return Err(ErrorBody::computer_not_found(&computer_name));
+            }
+            state.computer(conn, &computer_name).map_err(|e| refusal_of(&e, &computer_name))?;
+            if state.calls.of(conn) >= max_calls {
+                self.telemetry.count_limit(LimitKind::CallsInFlight);
+                let message = format!("{max_calls} calls of this agent are in flight: wait for some of them");
+                return Err(ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", max_calls));
+            }
+            state.calls.start(id, call).map_err(|AlreadyRunning| malformed(MalformedEvent::RequestIdInUse))?;
         }
-        let is_tool_call = event == event::TOOL_CALL;
-        let (agent, req_id, deadline) = (conn, envelope.req_id, Instant::now() + limit);
-        let call = PendingCall { agent, ack, computer, req_id, deadline, is_tool_call, telemetry };
-        state.calls.start(id, call).map_err(|AlreadyRunning| malformed(MalformedEvent::RequestIdInUse))?;
-        mailbox.try_send(packet).map_err(|reason| {
-            state.calls.end(id);
-            full(reason)
-        })
+        match computer.mailbox.try_send(packet) {
+            Ok(()) => Ok(()),
+            // Unless the call has ended meanwhile: then it was answered.
+            Err(reason) => taken.room.state().calls.end(id).map_or(Ok(()), |_| Err(full(reason))),
+        }
     }
 
     /// Passes an answer on to the Agent that waits for it; returns whether the Computer had to answer this call.
-    pub(crate) fn ack(&self, conn: ConnId, packet: ReceivedPacket<'_>) -> bool {
-        let Some(id) = packet.frame.id.map(CallId) else { return false };
-        if !self.state().calls.is_asked(id, conn) {
-            tracing::debug!(?conn, id = id.0, "an answer without a pending call");
+    pub(crate) fn ack(&self, member: &Member<M>, packet: ReceivedPacket<'_>) -> bool {
+        let Some(number) = packet.frame.id else { return false };
+        let pending = member.seat().map(|taken| (taken.seated.call(number), taken));
+        let Some((id, taken)) = pending.filter(|(id, taken)| taken.room.state().calls.is_pending(*id)) else {
+            tracing::debug!(conn = ?member.conn, number, "an answer without a pending call");
             self.telemetry.metrics.unclaimed_answers.inc();
             return false;
-        }
+        };
         let bytes = packet.size();
         // Checked before the call is removed: a call is in flight until its answer is queued.
-        let checked = self.check_size(&packet).and_then(|()| check_answer(packet.frame.body));
-        let (call, queued) = {
-            let mut state = self.state();
-            // The call may have timed out in between.
-            let Some(call) = state.calls.answered(id, conn) else { return true };
-            let reply =
-                state.members.get(&call.agent).map(|a| AckSender { mailbox: a.mailbox.clone(), id: Some(call.ack) });
-            match (&checked, &reply) {
-                (Ok(()), Some(reply)) => reply.pass(packet.from(packet.frame.body), packet.attachments),
-                (Err(error), Some(reply)) => reply.json(error),
-                (_, None) => {}
-            }
-            (call, reply.is_some())
+        let stray = |stray: StrayPlaceholder| {
+            ErrorBody::new(ErrorCode::Internal, format!("the computer's answer is malformed: {stray}"))
         };
+        let checked = self
+            .check_size(&packet)
+            .and_then(|()| packet.check_placeholders().map_err(stray))
+            .and_then(|()| check_answer(packet.frame.body));
+        // The call may have timed out in between.
+        let Some(call) = taken.room.state().calls.end(id) else { return true };
+        let CallContext { agent, telemetry, _in_flight, .. } = call.context;
+        let reply = AckSender { mailbox: agent.mailbox.clone(), id: Some(call.ack) };
         let end = match checked {
-            Ok(()) if queued => CallEnd::answered(bytes),
-            Ok(()) => CallEnd::with(RequestOutcome::AgentLeft, ErrorCode::NotInOffice),
-            Err(error) => CallEnd::with(RequestOutcome::of(error.code), error.code),
+            Ok(()) => {
+                reply.pass(packet.from(packet.frame.body), packet.attachments);
+                CallEnd::answered(bytes)
+            }
+            Err(error) => {
+                reply.json(&error);
+                CallEnd::with(RequestOutcome::of(error.code), error.code)
+            }
         };
-        self.telemetry.end_call(call.telemetry, end);
+        self.telemetry.end_call(telemetry, end);
+        drop(_in_flight);
         self.check_idle();
         true
     }
 
     /// Answers every call whose deadline has passed with an error.
     pub(crate) fn expire(&self, now: Instant) {
-        let mut state = self.state();
-        for call in state.calls.expired(now) {
-            let name = state.offices.seat(call.computer).map(|s| s.name.to_string()).unwrap_or_default();
-            let message = format!("Computer '{name}' did not answer in time");
-            let error = ErrorBody::new(ErrorCode::Timeout, message).with("computer", name);
-            state.answer(call, &error, RequestOutcome::TimedOut, &self.telemetry);
+        let rooms: Vec<_> = self.directory().rooms.values().cloned().collect();
+        for room in rooms {
+            let effects = room.state().end_expired_calls(now);
+            self.perform(effects);
         }
-        drop(state);
         self.check_idle();
     }
+}
+
+/// The protocol error for a Computer that cannot be reached.
+fn refusal_of(reason: &Unreachable, computer: &str) -> ErrorBody {
+    match reason {
+        Unreachable::CallerInNoOffice => in_no_office(),
+        Unreachable::CallerNoAgent => ErrorBody::new(ErrorCode::Forbidden, "only an agent may call computers"),
+        Unreachable::NoSuchComputer => ErrorBody::computer_not_found(computer),
+    }
+}
+
+pub(super) fn in_no_office() -> ErrorBody {
+    ErrorBody::new(ErrorCode::NotInOffice, "in no office: join one first")
 }
 
 /// An argument and the bracket that closes the arguments; where nothing was stamped, a slice of the received packet.

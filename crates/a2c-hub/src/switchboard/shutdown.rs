@@ -2,12 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use a2c_protocol::notification::ToolCallCancel;
-use a2c_protocol::{ErrorBody, ErrorCode, event};
+use a2c_protocol::{ErrorBody, ErrorCode, Role};
 
+use super::directory::Directory;
+use super::office_room::left_packet;
 use super::{Mailbox, Switchboard};
-use crate::metrics::RequestOutcome;
-use crate::office::ConnId;
 
 /// The answer to a request during the shutdown.
 pub(crate) const SHUTTING_DOWN: &str = "the hub is going away: connect again in a moment";
@@ -32,53 +31,58 @@ impl<M: Mailbox> Switchboard<M> {
         tokio::pin!(told);
         // Registered before the check, so that the last call cannot end in between.
         told.as_mut().enable();
-        if self.counts().1 > 0 {
+        if self.calls_in_flight() > 0 {
             told.await;
         }
     }
 
     /// Wakes [`Self::idle`] when no call is in flight.
     pub(super) fn check_idle(&self) {
-        if self.is_shutting_down() && self.counts().1 == 0 {
+        if self.is_shutting_down() && self.calls_in_flight() == 0 {
             self.idle.notify_waiters();
         }
     }
 
     /// Answers all calls in flight with an error, because the hub stops.
     pub(crate) fn fail_remaining_calls(&self) {
-        let mut state = self.state();
         let message = "the hub stopped before the answer came; the request may have had an effect";
         let error = ErrorBody::new(ErrorCode::Internal, message);
-        for call in state.calls.take_all() {
-            if let (true, Some(req_id), Some(seat)) = (call.is_tool_call, &call.req_id, state.offices.seat(call.agent))
-            {
-                let cancel = ToolCallCancel { agent: seat.name.to_string(), req_id: req_id.clone() };
-                state.tell(call.computer, event::NOTIFY_TOOL_CALL_CANCEL, &cancel);
-            }
-            state.answer(call, &error, RequestOutcome::Failed, &self.telemetry);
+        let rooms: Vec<_> = self.directory().rooms.values().cloned().collect();
+        for room in rooms {
+            let effects = room.state().end_all_calls(&error);
+            self.perform(effects);
         }
     }
 
     /// Removes all members from their offices and announces that. In a large office only the Agent hears of it.
     pub(crate) fn announce_departures(&self) {
-        let mut state = self.state();
-        let offices: Vec<(Option<ConnId>, Vec<ConnId>)> =
-            state.offices.iter().map(|(_, agent, computers)| (agent, computers.collect())).collect();
-        for (agent, computers) in offices {
-            let is_small = computers.len() < SMALL_OFFICE;
+        let rooms: Vec<_> = self.directory().rooms.values().cloned().collect();
+        for room in rooms {
+            let (everyone, agent) = {
+                let mut state = room.state();
+                (state.everyone(), state.agent().cloned())
+            };
+            let is_small = everyone.len() <= SMALL_OFFICE;
             // The Agent leaves last, because it has to hear of the others.
-            for conn in computers.into_iter().chain(agent) {
-                let Some(seat) = state.offices.remove(conn) else { continue };
-                if let Some(member) = state.members.get(&conn) {
-                    self.telemetry.left(&member.identity, &seat, "the hub ends");
-                }
-                if is_small || Some(conn) == agent {
-                    state.departed(conn, &seat, &self.telemetry);
-                } else if let Some(agent) = agent {
-                    state.end_calls_of(conn, &seat, &self.telemetry);
-                    state.tell_left(agent, &seat);
+            let (agents, computers): (Vec<_>, Vec<_>) =
+                everyone.iter().partition(|member| member.seat.role == Role::Agent);
+            for member in computers.into_iter().chain(agents) {
+                self.telemetry.left(&member.identity, &member.seat, "the hub ends");
+                let is_agent = agent.as_ref().is_some_and(|agent| agent.conn == member.conn);
+                let effects = room.leave(member, is_small || is_agent);
+                self.perform(effects);
+                match &agent {
+                    Some(agent) if !is_small && !is_agent => agent.mailbox.send(left_packet(&member.seat)),
+                    _ => self.deliver(&room),
                 }
             }
         }
+        let mut directory = self.directory();
+        let Directory { members, seats, rooms, .. } = &mut *directory;
+        for member in members.values() {
+            seats.remove(member.conn);
+            member.get_up();
+        }
+        rooms.clear();
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use a2c_protocol::{Role, Version};
 use serde::Serialize;
 
+use super::office_room::CallContext;
 use super::{Mailbox, Switchboard};
 use crate::metrics::Snapshot;
 
@@ -48,10 +49,10 @@ pub(crate) struct CallView {
 
 impl<M: Mailbox> Switchboard<M> {
     pub(crate) fn office_views(&self) -> Vec<OfficeView> {
-        let state = self.state();
-        let name = |conn| state.offices.seat(conn).map(|seat| seat.name.to_string());
-        let mut views: Vec<_> = state
-            .offices
+        let directory = self.directory();
+        let name = |conn| directory.seats.seat(conn).map(|seat| seat.name.to_string());
+        let mut views: Vec<_> = directory
+            .seats
             .iter()
             .map(|(id, agent, computers)| {
                 let mut computers: Vec<_> = computers.filter_map(name).collect();
@@ -59,79 +60,80 @@ impl<M: Mailbox> Switchboard<M> {
                 OfficeView { office_id: id.to_string(), agent: agent.and_then(name), computers }
             })
             .collect();
-        drop(state);
+        drop(directory);
         views.sort_unstable_by(|a, b| a.office_id.cmp(&b.office_id));
         views
     }
 
     /// All connections, or those in one office.
     pub(crate) fn member_views(&self, office: Option<&str>) -> Vec<MemberView> {
-        let state = self.state();
-        let mut views: Vec<_> = state
-            .members
+        let members: Vec<_> = self.directory().members.values().cloned().collect();
+        let mut views: Vec<_> = members
             .iter()
-            .map(|(conn, member)| (member, state.offices.seat(*conn), state.calls.of(*conn)))
-            .filter(|(_, seat, _)| office.is_none_or(|office| seat.is_some_and(|seat| &*seat.office == office)))
-            .map(|(member, seat, calls_in_flight)| MemberView {
-                sid: member.identity.sid.to_string(),
-                subject: member.identity.subject.to_string(),
-                address: member.identity.address.to_string(),
-                a2c_version: member.version,
-                role: member.role,
-                name: seat.map(|seat| seat.name.to_string()),
-                office_id: seat.map(|seat| seat.office.to_string()),
-                connected_seconds: member.since.elapsed().as_secs(),
-                calls_in_flight,
-                waiting_bytes: member.mailbox.waiting(),
+            .map(|member| (member, member.seat()))
+            .filter(|(_, taken)| {
+                office.is_none_or(|office| taken.as_ref().is_some_and(|taken| &*taken.seated.seat.office == office))
+            })
+            .map(|(member, taken)| {
+                let seat = taken.as_ref().map(|taken| &taken.seated.seat);
+                MemberView {
+                    sid: member.identity.sid.to_string(),
+                    subject: member.identity.subject.to_string(),
+                    address: member.identity.address.to_string(),
+                    a2c_version: member.version,
+                    role: member.role(),
+                    name: seat.map(|seat| seat.name.to_string()),
+                    office_id: seat.map(|seat| seat.office.to_string()),
+                    connected_seconds: member.since.elapsed().as_secs(),
+                    calls_in_flight: taken.as_ref().map_or(0, |taken| taken.room.state().calls.of(member.conn)),
+                    waiting_bytes: member.mailbox.waiting(),
+                }
             })
             .collect();
-        drop(state);
         views.sort_unstable_by(|a, b| (&a.office_id, &a.name, &a.sid).cmp(&(&b.office_id, &b.name, &b.sid)));
         views
     }
 
     pub(crate) fn call_views(&self, now: Instant) -> Vec<CallView> {
-        let state = self.state();
-        let mut views: Vec<_> = state
-            .calls
-            .iter()
-            .filter_map(|call| {
-                let agent = state.offices.seat(call.agent)?;
-                Some(CallView {
-                    office_id: agent.office.to_string(),
-                    agent: agent.name.to_string(),
-                    computer: state.offices.seat(call.computer)?.name.to_string(),
+        let rooms: Vec<_> = self.directory().rooms.values().cloned().collect();
+        let mut views = Vec::new();
+        for room in rooms {
+            views.extend(room.state().calls.iter().map(|call| {
+                let CallContext { agent, computer, telemetry, .. } = &call.context;
+                CallView {
+                    office_id: agent.seat.office.to_string(),
+                    agent: agent.seat.name.to_string(),
+                    computer: computer.seat.name.to_string(),
                     req_id: call.req_id.clone(),
-                    request: call.telemetry.request(),
-                    tool: call.telemetry.tool().map(str::to_owned),
-                    running_ms: call.telemetry.age(now).as_millis() as u64,
+                    request: telemetry.request(),
+                    tool: telemetry.tool().map(str::to_owned),
+                    running_ms: telemetry.age(now).as_millis() as u64,
                     times_out_in_ms: call.deadline.saturating_duration_since(now).as_millis() as u64,
-                })
-            })
-            .collect();
-        drop(state);
+                }
+            }));
+        }
         views.sort_unstable_by_key(|call| std::cmp::Reverse(call.running_ms));
         views
     }
 
     /// Disconnects a member and tells it not to reconnect; returns whether the member exists.
     pub(crate) fn dismiss(&self, sid: &str) -> bool {
-        let state = self.state();
-        let found = state.members.values().find(|member| &*member.identity.sid == sid);
+        let directory = self.directory();
+        let found = directory.members.values().find(|member| &*member.identity.sid == sid);
         found.inspect(|member| member.mailbox.dismiss()).is_some()
     }
 
     /// The present values of the gauges.
     pub(crate) fn snapshot(&self, connections: usize) -> Snapshot {
-        let state = self.state();
-        let agents = state.offices.seats().filter(|(_, seat)| seat.role == Role::Agent).count() as u64;
+        let directory = self.directory();
+        let agents = directory.seats.seats().filter(|(_, seat)| seat.role == Role::Agent).count() as u64;
         let spans = self.telemetry.tracer.as_ref().map(crate::trace::Tracer::counts);
         Snapshot {
             connections: connections as u64,
             agents,
-            computers: state.offices.seats().count() as u64 - agents,
-            offices: state.offices.len() as u64,
-            calls_in_flight: state.calls.len() as u64,
+            computers: directory.seats.seats().count() as u64 - agents,
+            offices: directory.seats.len() as u64,
+            calls_in_flight: self.calls_in_flight() as u64,
             audit_records_lost: self.telemetry.audit.as_ref().map_or(0, crate::audit::AuditLog::lost),
             spans_exported: spans.map_or(0, |spans| spans.exported),
             spans_dropped: spans.map_or(0, |spans| spans.dropped),

@@ -1,7 +1,7 @@
 //! The state that the hub keeps with each connection.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use a2c_engineio::Text;
@@ -13,9 +13,9 @@ use bytes::Bytes;
 use crate::limits::address_limits::AddressSlot;
 use crate::limits::token_bucket::TokenBucket;
 use crate::limits::{HubLimits, Rate};
-use crate::office::ConnId;
 use crate::query::query_value;
 use crate::telemetry::Telemetry;
+use crate::wire::HubMember;
 
 /// The multiple of its rate at which a client is disconnected.
 const ABUSE_FACTOR: u32 = 10;
@@ -35,8 +35,8 @@ pub(crate) struct RemotePeer {
 pub(crate) struct ClientConnection {
     pub(crate) peer: RemotePeer,
     pub(crate) version: Option<Version>,
-    /// Set by a successful CONNECT.
-    pub(crate) member: OnceLock<ConnId>,
+    /// Set by a successful CONNECT. The switchboard holds the member, which holds this connection.
+    pub(crate) member: OnceLock<Weak<HubMember>>,
     pub(crate) telemetry: Arc<Telemetry>,
     state: Mutex<ConnectionState>,
     _address_slot: Option<Arc<AddressSlot>>,
@@ -90,6 +90,11 @@ impl ClientConnection {
 
     pub(crate) fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The member, while it is admitted.
+    pub(crate) fn member(&self) -> Option<Arc<HubMember>> {
+        self.member.get()?.upgrade()
     }
 
     /// Counts a request.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2c_engineio::{CloseReason, OutgoingMessage, QueueFull};
+use a2c_engineio::{CloseReason, MemoryPool, OutgoingMessage, QueueFull, SharedMessage};
 use a2c_protocol::NAMESPACE;
 use a2c_socketio_frame::PacketKind;
 use bytes::Bytes;
@@ -34,6 +34,15 @@ impl Mailbox for SocketMailbox {
     fn send(&self, packet: OutgoingMessage) {
         self.count(&packet);
         self.0.send(packet);
+    }
+
+    fn broadcast(&self, packet: &SharedMessage) {
+        self.count(packet.message());
+        self.0.send_shared(packet);
+    }
+
+    fn share_memory(&self, pool: &Arc<MemoryPool>) {
+        self.0.share_memory(pool);
     }
 
     fn answer(&self, packet: OutgoingMessage) {

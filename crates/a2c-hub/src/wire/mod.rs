@@ -22,10 +22,8 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::{self, Authenticate};
 use crate::limits::HubLimits;
 use crate::limits::address_limits::AddressLimits;
-use crate::limits::token_bucket::TokenBucket;
 use crate::metrics::{Label as _, LimitKind, RefusalReason};
-use crate::office::ConnId;
-use crate::switchboard::{Mailbox as _, Member, ReceivedPacket, Switchboard};
+use crate::switchboard::{Admission, Mailbox as _, Member, ReceivedPacket, Switchboard};
 use crate::telemetry::ClientIdentity;
 use connection::{ClientConnection, PartialPacket, RateExceeded};
 use mailbox::SocketMailbox;
@@ -44,6 +42,9 @@ pub(crate) type EngineSocket = Socket<ClientConnection>;
 
 /// The switchboard of the members that are connected over Engine.IO.
 pub(crate) type HubSwitchboard = Switchboard<SocketMailbox>;
+
+/// A member that is connected over Engine.IO.
+pub(crate) type HubMember = Member<SocketMailbox>;
 
 /// Handles the messages of all connections.
 pub(crate) struct SocketIoHandler {
@@ -69,11 +70,13 @@ impl Handler for SocketIoHandler {
             CloseReason::TooLarge => telemetry.count_limit(LimitKind::Payload),
             _ => {}
         }
-        if matches!(reason, CloseReason::Slow | CloseReason::TooLarge | CloseReason::Excessive) {
+        let is_notable =
+            matches!(reason, CloseReason::Slow | CloseReason::Stalled | CloseReason::TooLarge | CloseReason::Excessive);
+        if is_notable && self.address_limits.should_log(socket.data.peer.address.ip(), Instant::now()) {
             tracing::warn!(address = %socket.data.peer.address, why = %reason, "a client is disconnected");
         }
-        if let Some(&conn) = socket.data.member.get() {
-            self.switchboard.disconnected(conn, &reason.to_string());
+        if let Some(member) = socket.data.member() {
+            self.switchboard.disconnected(member.conn, &reason.to_string());
         }
     }
 
@@ -136,7 +139,7 @@ impl SocketIoHandler {
     /// Handles a packet whose attachments have not arrived.
     fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &PacketFrame<'_>) {
         let (expected, limit) = (frame.attachments, self.limits.max_attachments);
-        let Some(&conn) = socket.data.member.get() else {
+        let Some(member) = socket.data.member() else {
             return protocol_error(socket, "a packet before CONNECT");
         };
         if expected <= limit {
@@ -150,10 +153,10 @@ impl SocketIoHandler {
             return socket.close(CloseReason::Excessive);
         }
         socket.data.state().partial = Some(PartialPacket::Skipping { remaining: expected });
-        self.limit_reached(socket, conn, LimitKind::Attachments);
+        self.limit_reached(socket, &member, LimitKind::Attachments);
         let message = format!("{expected} attachments are over the limit of {limit}");
         let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
-        self.switchboard.refuse(conn, SocketMailbox::new(socket), frame, &error);
+        self.switchboard.refuse(&member, frame, &error);
     }
 
     fn dispatch(&self, socket: &Arc<EngineSocket>, packet: ReceivedPacket<'_>) {
@@ -168,29 +171,28 @@ impl SocketIoHandler {
             }
             return;
         }
-        let member = socket.data.member.get().copied();
-        match (frame.kind, member) {
+        match (frame.kind, socket.data.member()) {
             (PacketKind::Connect, None) => self.connect(frame.body, socket),
             // A second CONNECT of a connected client changes nothing.
             (PacketKind::Connect, Some(_)) => {}
             (PacketKind::Disconnect, _) => socket.close(CloseReason::Left),
-            (PacketKind::Event, Some(conn)) => match socket.data.request(&self.limits) {
+            (PacketKind::Event, Some(member)) => match socket.data.request(&self.limits) {
                 Ok(()) => {
-                    if let Some(limit) = self.switchboard.event(conn, SocketMailbox::new(socket), packet) {
-                        self.log_limit(socket, conn, limit);
+                    if let Some(limit) = self.switchboard.event(&member, packet) {
+                        self.log_limit(socket, &member, limit);
                     }
                 }
                 Err(RateExceeded::Wait(wait)) => {
-                    self.limit_reached(socket, conn, LimitKind::RequestsPerSecond);
+                    self.limit_reached(socket, &member, LimitKind::RequestsPerSecond);
                     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
                     let message = format!("too many requests: wait {seconds} s");
                     let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("retry_after", seconds);
-                    self.switchboard.refuse(conn, SocketMailbox::new(socket), frame, &error);
+                    self.switchboard.refuse(&member, frame, &error);
                 }
                 Err(RateExceeded::Abuse) => socket.close(CloseReason::Excessive),
             },
-            (PacketKind::Ack, Some(conn)) => {
-                let was_awaited = self.switchboard.ack(conn, packet);
+            (PacketKind::Ack, Some(member)) => {
+                let was_awaited = self.switchboard.ack(&member, packet);
                 // An answer to no call counts as a request.
                 if !was_awaited && socket.data.request(&self.limits) == Err(RateExceeded::Abuse) {
                     socket.close(CloseReason::Excessive);
@@ -202,16 +204,16 @@ impl SocketIoHandler {
     }
 
     /// Counts and logs that a member hit a limit.
-    fn limit_reached(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
+    fn limit_reached(&self, socket: &EngineSocket, member: &HubMember, limit: LimitKind) {
         self.switchboard.telemetry.count_limit(limit);
-        self.log_limit(socket, conn, limit);
+        self.log_limit(socket, member, limit);
     }
 
     /// Logs that a member hit a limit, at most once a minute.
-    fn log_limit(&self, socket: &EngineSocket, conn: ConnId, limit: LimitKind) {
+    fn log_limit(&self, socket: &EngineSocket, member: &HubMember, limit: LimitKind) {
         if socket.data.should_log(Instant::now()) {
             tracing::warn!(address = %socket.data.peer.address, limit = limit.value(), "a member hit a limit");
-            self.switchboard.limit_reached(conn, limit);
+            self.switchboard.limit_reached(member, limit);
         }
     }
 
@@ -282,24 +284,17 @@ impl SocketIoHandler {
         let sid = uuid::Uuid::new_v4().simple().to_string();
         let welcome = serde_json::json!({ "sid": sid }).to_string();
         let identity = ClientIdentity { sid: sid.into(), subject: grant.subject().into(), address };
-        let conn = self.switchboard.admit(Member {
-            identity,
-            grant,
-            role,
-            version: connection.version,
-            mailbox: mailbox.clone(),
-            since: now,
-            joins: TokenBucket::default(),
-        });
-        if connection.member.set(conn).is_err() {
-            self.switchboard.disconnected(conn, "connected twice");
+        let version = connection.version;
+        let member = self.switchboard.admit(Admission { identity, grant, role, version, mailbox: mailbox.clone() });
+        if connection.member.set(Arc::downgrade(&member)).is_err() {
+            self.switchboard.disconnected(member.conn, "connected twice");
             return;
         }
         socket.admit(self.limits.hard_max());
         mailbox.send(encode(PacketKind::Connect, NAMESPACE, &welcome));
         // The connection may have ended during the admission, before the member could be removed.
         if socket.is_closed() {
-            self.switchboard.disconnected(conn, "gone while connecting");
+            self.switchboard.disconnected(member.conn, "gone while connecting");
         }
         // The hub may have closed all other connections in the meantime.
         if self.stop.is_cancelled() {
@@ -333,11 +328,7 @@ fn role_of(auth: &str) -> Result<Option<Role>, RoleClaimError> {
     let claim: RoleClaim = serde_json::from_str(auth).map_err(|_| RoleClaimError::NotAnObject)?;
     match claim.role {
         None | Some(serde_json::Value::Null) => Ok(None),
-        // Only a string: serde would also accept {"agent": null} as a variant.
-        Some(role @ serde_json::Value::String(_)) => {
-            serde_json::from_value(role).map(Some).map_err(|_| RoleClaimError::UnknownRole)
-        }
-        Some(_) => Err(RoleClaimError::UnknownRole),
+        Some(role) => serde_json::from_value(role).map(Some).map_err(|_| RoleClaimError::UnknownRole),
     }
 }
 

@@ -130,20 +130,20 @@ async fn too_many_attachments_are_429_and_skipped() {
     assert!(agent.text().await.contains("notify:enter_office"));
     let refused = |packet: &str| {
         let answer: Value = serde_json::from_str(packet.strip_prefix("43/smcp,1").unwrap()).unwrap();
-        assert_eq!(assert_error(&answer[0], 429).fields["limit"], 64);
+        assert_eq!(assert_error(&answer[0], 429).fields["limit"], 10);
     };
 
-    agent.send("4565-/smcp,1[\"client:x\",{\"computer\":\"c\"}]").await;
+    agent.send("4511-/smcp,1[\"client:x\",{\"computer\":\"c\"}]").await;
     refused(&agent.text().await);
-    for _ in 0..65 {
+    for _ in 0..11 {
         agent.send_binary(vec![1]).await;
     }
     // The same for an answer: the Agent that waits gets the error.
     agent.send("42/smcp,1[\"client:x\",{\"computer\":\"c\"}]").await;
     let id = computer.request_id().await;
-    computer.send(format!("4665-/smcp,{id}[{{}}]")).await;
+    computer.send(format!("4611-/smcp,{id}[{{}}]")).await;
     refused(&agent.text().await);
-    for _ in 0..65 {
+    for _ in 0..11 {
         computer.send_binary(vec![1]).await;
     }
     // And both go on.

@@ -75,6 +75,7 @@ pub(crate) struct Limits {
     pub(crate) requests_per_second: Option<Cap>,
     pub(crate) joins_per_minute: Option<Cap>,
     pub(crate) failed_connects_per_minute: Option<Cap>,
+    pub(crate) deliveries_per_second: Option<Cap>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -203,6 +204,7 @@ impl Limits {
             requests_per_second: cap("requests_per_second", report),
             joins_per_minute: cap("joins_per_minute", report),
             failed_connects_per_minute: cap("failed_connects_per_minute", report),
+            deliveries_per_second: cap("deliveries_per_second", report),
         }
     }
 }

@@ -116,7 +116,7 @@ pub(crate) struct Flags {
     #[arg(long, env = "A2C_HUB_MAX_PAYLOAD", value_name = "BYTES", help_heading = help::LIMITS)]
     pub(crate) max_payload: Option<MessageBytes>,
 
-    /// How many binary attachments one packet may have [default: 64].
+    /// How many binary attachments one packet may have; Node's client reads no more than ten [default: 10].
     #[arg(long, env = "A2C_HUB_MAX_ATTACHMENTS", value_name = "COUNT", help_heading = help::LIMITS)]
     pub(crate) max_attachments: Option<CountOrNone>,
 
@@ -128,8 +128,8 @@ pub(crate) struct Flags {
     #[arg(long, env = "A2C_HUB_MAX_BACKLOG", value_name = "BYTES", help_heading = help::LIMITS)]
     pub(crate) max_backlog: Option<BacklogBytes>,
 
-    /// How many bytes of large messages are held over all connections, each way, before the next ones have to wait
-    /// [default: 536870912].
+    /// How many bytes of large messages are held over all connections before the next ones have to wait; one office may
+    /// hold a quarter of them [default: 536870912].
     #[arg(long, env = "A2C_HUB_MAX_MEMORY", value_name = "BYTES", help_heading = help::LIMITS)]
     pub(crate) max_memory: Option<BacklogBytes>,
 
@@ -148,6 +148,11 @@ pub(crate) struct Flags {
     /// How many wrong credentials may come from one address per minute [default: 20].
     #[arg(long, env = "A2C_HUB_FAILED_CONNECTS_PER_MINUTE", value_name = "COUNT|off", help_heading = help::LIMITS)]
     pub(crate) failed_connects_per_minute: Option<Cap>,
+
+    /// How many announcements one office may cause per second, counted for each receiver; beyond it they wait, and
+    /// repeated ones are delivered once [default: 20000].
+    #[arg(long, env = "A2C_HUB_DELIVERIES_PER_SECOND", value_name = "COUNT|off", help_heading = help::LIMITS)]
+    pub(crate) deliveries_per_second: Option<Cap>,
 
     /// Append who did what to this file; reopened on SIGUSR1.
     #[arg(long, env = "A2C_HUB_AUDIT", value_name = "FILE", help_heading = help::RECORDS)]

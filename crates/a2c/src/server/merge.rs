@@ -221,6 +221,13 @@ impl Merge<'_> {
             cap(limits.failed_connects),
         );
         limits.failed_connects = failed.0.map(Rate::per_minute);
+        let deliveries = self.pick(
+            "limits.deliveries_per_second",
+            flags.deliveries_per_second,
+            file.deliveries_per_second,
+            cap(limits.deliveries),
+        );
+        limits.deliveries = deliveries.0.map(Rate::per_second);
         limits
     }
 

@@ -32,6 +32,7 @@ const NAMES: &[(&str, &str)] = &[
     ("limits.requests_per_second", "requests_per_second"),
     ("limits.joins_per_minute", "joins_per_minute"),
     ("limits.failed_connects_per_minute", "failed_connects_per_minute"),
+    ("limits.deliveries_per_second", "deliveries_per_second"),
     ("audit.file", "audit"),
     ("audit.values", "audit_values"),
     ("traces.endpoint", "otlp_endpoint"),

@@ -129,7 +129,8 @@ pub(crate) fn config() -> Config {
         unadmitted_max_message: 1000,
         unadmitted_timeout: Duration::from_secs(30),
         max_backlog: 1 << 20,
-        max_memory: 512 << 20,
+        fair_time: Duration::from_secs(20),
+        memory: a2c_engineio::MemoryPool::new(512 << 20),
     }
 }
 
