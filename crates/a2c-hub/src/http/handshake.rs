@@ -68,8 +68,13 @@ impl HandshakePolicy {
 
     /// Refuses web pages of another origin.
     pub(crate) fn judge_origin(&self, request: &Request) -> Result<(), Box<Response>> {
-        // Bytes that are no text are no name of this hub either.
-        let text = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        // Bytes that are no text, and several values, are no name of this hub either.
+        let text = |name| {
+            let values = request.headers().get_all(name).iter();
+            values
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+                .reduce(|all, next| all + "," + &next)
+        };
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
         let (host, origin) = (host.as_deref(), origin.as_deref());
         origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|refusal| {

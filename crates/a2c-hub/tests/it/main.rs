@@ -12,6 +12,7 @@ mod auth;
 mod backpressure;
 mod binary;
 mod departures;
+mod fairness;
 mod first_events;
 mod floods;
 mod grants;

@@ -101,6 +101,35 @@ async fn numbers_are_read() {
 }
 
 #[tokio::test]
+async fn strangers_do_not_fill_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let hub = hub_with(|config| {
+        config.admin = Some(ApiKeyAuth::new(ApiKey::new("operators-only").unwrap()));
+        config.audit = Some(a2c_hub::audit::AuditConfig::at(&path));
+    })
+    .await;
+    let long = format!("/admin/members/{}", "x".repeat(4000));
+    for _ in 0..50 {
+        assert!(http(&hub, "DELETE", &long, "", "").await.0.contains("401"));
+    }
+    hub.shutdown().await;
+    let text = std::fs::read_to_string(&path).unwrap();
+    let refused: Vec<_> = text.lines().filter(|line| line.contains("/admin/members/")).collect();
+    assert_eq!(refused.len(), 1, "one record a minute for an address");
+    assert!(refused[0].len() < 1000, "{}", refused[0]);
+}
+
+#[tokio::test]
+async fn a_host_or_origin_that_is_no_text_is_none_of_ours() {
+    let hub = hub().await;
+    for header in ["origin: http://\u{e9}vil.example\r\n", "host: \u{e9}vil.example\r\n"] {
+        let (status, _) = get(&hub, "/admin/offices", header).await;
+        assert!(status.contains("403") || status.contains("400"), "{header:?} {status}");
+    }
+}
+
+#[tokio::test]
 async fn operators_are_local_or_show_a_token() {
     let local = hub().await;
     // A client behind a proxy on this machine is not on this machine.

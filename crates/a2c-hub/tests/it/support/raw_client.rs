@@ -89,6 +89,11 @@ impl RawClient {
         within("half a message", self.socket.get_mut().write_all(&frame)).await.unwrap();
     }
 
+    /// Sends these bytes as they are, below the websocket.
+    pub(crate) async fn send_raw(&mut self, bytes: &[u8]) {
+        let _ = within("some bytes", self.socket.get_mut().write_all(bytes)).await;
+    }
+
     /// Sends a binary frame.
     pub(crate) async fn send_binary(&mut self, bytes: impl Into<Bytes>) {
         let _ = self.socket.send(Message::binary(bytes)).await;
