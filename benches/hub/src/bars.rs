@@ -5,7 +5,7 @@ use std::fmt;
 use crate::chaos::Outcome;
 use crate::phases::calls::Setting;
 use crate::phases::growth::{MANNERS, Manner};
-use crate::phases::{broadcast, calls, growth, idle, joins};
+use crate::phases::{broadcast, calls, fairness, growth, idle, joins};
 use crate::servers::Server;
 
 /// The setting that is named beside the worst one, because others have published theirs for it.
@@ -19,6 +19,7 @@ pub struct Results {
     pub joins: Vec<joins::Row>,
     pub broadcast: Vec<broadcast::Row>,
     pub growth: Vec<growth::Row>,
+    pub fairness: Vec<fairness::Row>,
     pub chaos: Option<Outcome>,
 }
 
@@ -66,6 +67,8 @@ impl Results {
         all.extend(self.join_rate());
         all.extend(self.broadcast_time());
         all.extend(MANNERS.into_iter().filter_map(|manner| self.growth_of(manner)));
+        all.extend(self.fair_latency());
+        all.extend(self.fair_memory());
         all.extend(self.chaos_outcome());
         all
     }
@@ -155,6 +158,27 @@ impl Results {
             limit: "< 20 %",
             figure: format!("{percent:+.0} % from {few} to {many} offices{relay}"),
             cleared: *percent < 20.0,
+        })
+    }
+
+    fn fair_latency(&self) -> Option<Verdict> {
+        let ratio = |row: &fairness::Row| if row.lost == 0 { row.beside_ms / row.apart_ms } else { f64::INFINITY };
+        let worst = self.fairness.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+        Some(Verdict {
+            bar: "p99 of calls beside a loud office, against apart from it".into(),
+            limit: "≤ 3 ×",
+            figure: format!("worst {:.2} × ({:?})", ratio(worst), worst.burden),
+            cleared: ratio(worst) <= 3.0,
+        })
+    }
+
+    fn fair_memory(&self) -> Option<Verdict> {
+        let worst = self.fairness.iter().max_by_key(|row| row.excess_mib)?;
+        Some(Verdict {
+            bar: "memory above max_memory beside a loud office".into(),
+            limit: "< 64 MiB",
+            figure: format!("{} MiB ({:?})", worst.excess_mib, worst.burden),
+            cleared: worst.excess_mib < 64,
         })
     }
 

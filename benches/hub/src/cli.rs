@@ -47,6 +47,8 @@ pub enum Phase {
     Broadcast,
     /// CPU per call from one office to ten thousand
     Growth,
+    /// Calls of one office beside another that is as loud as the limits allow
+    Fairness,
     /// Full load while members die
     Chaos,
 }

@@ -21,7 +21,7 @@ use bars::Results;
 use clap::Parser;
 use cli::{Options, Phase};
 use cores::Cores;
-use phases::{Plan, broadcast, calls, growth, idle, joins};
+use phases::{Plan, broadcast, calls, fairness, growth, idle, joins};
 use progress::Progress;
 use servers::Server;
 
@@ -68,6 +68,9 @@ async fn bench(options: &Options, cores: Option<Cores>) -> ExitCode {
     }
     if options.wants(Phase::Growth) {
         results.growth = growth::run(&plan).await;
+    }
+    if options.wants(Phase::Fairness) {
+        results.fairness = fairness::run(&plan).await;
     }
     if options.wants(Phase::Chaos) && plan.servers.contains(&Server::A2c) {
         let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));

@@ -34,13 +34,15 @@ pub struct Running {
     _peer: Peer,
 }
 
-/// How long a member may be silent after a ping.
+/// How long a member may be silent after a ping, and what it may do.
 #[derive(Debug, Clone, Copy)]
 pub enum Patience {
     /// The same for all servers, and long: this machine may be busy with the load itself.
     Compared,
     /// What our hub has by default, so that a silent death is noticed within ten seconds.
     Default,
+    /// The same as all, and the limits that our hub has by default where other machines can reach it.
+    Public,
 }
 
 impl fmt::Display for Server {
@@ -93,8 +95,14 @@ fn a2c(patience: Patience) -> Command {
     let program = std::env::var_os("A2C_BIN").expect("A2C_BIN names the a2c program: use `cargo xtask bench hub`");
     let mut command = Command::new(program);
     command.args(["server", "--listen", "127.0.0.1:0", "--auth", "none", "--log", "error"]);
-    if let Patience::Compared = patience {
+    if !matches!(patience, Patience::Default) {
         command.args(["--ping-timeout", "20"]);
+    }
+    if let Patience::Public = patience {
+        command.args(["--connections-per-address", "512", "--requests-per-second", "500", "--joins-per-minute", "60"]);
+        command.args(["--failed-connects-per-minute", "20", "--max-calls", "4096"]);
+        // Before there was such a limit, the hub had none.
+        command.env("A2C_HUB_DELIVERIES_PER_SECOND", "20000");
     }
     command
 }

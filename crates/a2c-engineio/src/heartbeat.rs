@@ -19,8 +19,8 @@ pub(crate) enum HeartbeatAction {
     Dead,
 }
 
-/// The heartbeat of one client.
-#[derive(Debug)]
+/// The heartbeat of one client, which goes on when the client moves to another transport.
+#[derive(Debug, Clone)]
 pub(crate) struct Heartbeat {
     interval: Duration,
     timeout: Duration,
@@ -39,11 +39,6 @@ struct PendingPing {
 impl Heartbeat {
     pub(crate) fn new(now: Instant, interval: Duration, timeout: Duration) -> Self {
         Self { interval, timeout, next: now + interval, asked: None }
-    }
-
-    /// Sets the time of the next ping.
-    pub(crate) fn ask_at(&mut self, when: Instant) {
-        self.next = when;
     }
 
     /// When to call [`Self::beat`].

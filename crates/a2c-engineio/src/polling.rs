@@ -12,7 +12,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
-use crate::heartbeat::{Heartbeat, HeartbeatAction};
+use crate::heartbeat::HeartbeatAction;
 use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::{BadRequest, respond};
@@ -44,10 +44,10 @@ pub(crate) fn open<H: Handler>(engine: &Arc<Engine<H>>, request: &Parts) -> Resp
 async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) {
     let begun = Instant::now();
     let leave_at = begun + engine.config.unadmitted_timeout;
-    let mut heart = Heartbeat::new(begun, engine.config.ping_interval, engine.config.ping_timeout);
     let mut reader_watch = SlowReader::new(begun, engine.config.fair_time);
     loop {
-        let due = if socket.is_admitted() { heart.next() } else { heart.next().min(leave_at) };
+        let next = socket.heart().next();
+        let due = if socket.is_admitted() { next } else { next.min(leave_at) };
         let due = due.min(Instant::now() + engine.config.fair_time);
         tokio::select! {
             () = tokio::time::sleep_until(due) => {}
@@ -73,10 +73,11 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
         if reader_watch.is_too_slow(now, waiting, progress, socket.is_memory_awaited()) {
             return engine.finish(&socket, CloseReason::Slow);
         }
-        if now < heart.next() {
+        if now < next {
             continue;
         }
-        match heart.beat(now, socket.life()) {
+        let action = socket.heart().beat(now, socket.life());
+        match action {
             HeartbeatAction::Alive => {}
             HeartbeatAction::Dead => return engine.finish(&socket, CloseReason::Silent),
             HeartbeatAction::Ping => {
@@ -90,6 +91,9 @@ async fn keep<H: Handler>(engine: Arc<Engine<H>>, socket: Arc<Socket<H::Data>>) 
 pub(crate) async fn get<H: Handler>(engine: &Engine<H>, socket: &Arc<Socket<H::Data>>) -> Response<ResponseBody> {
     if socket.send_queue().begin_poll().is_err() {
         socket.close(CloseReason::Protocol);
+        return BadRequest::Request.response();
+    }
+    if socket.send_queue().is_websocket() {
         return BadRequest::Request.response();
     }
     let poll = PollGuard(socket);

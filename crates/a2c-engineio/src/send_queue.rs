@@ -328,7 +328,9 @@ impl SendQueue {
         if packets.is_empty() {
             if closing {
                 self.transport = QueueTransport::Gone;
-                return Poll::Ready(PollOutcome::Payload(b"1".to_vec()));
+                // A client that closes the session itself needs no close packet.
+                let last = if self.closing == Some(CloseReason::Left) { b"6" } else { b"1" };
+                return Poll::Ready(PollOutcome::Payload(last.to_vec()));
             }
             match probe {
                 Probe::Heard => {

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::batch::{self, Flush};
-use crate::heartbeat::SIGN_OF_LIFE;
+use crate::heartbeat::{Heartbeat, SIGN_OF_LIFE};
 use crate::memory_pool::{MemoryPool, PoolShare};
 use crate::message_clock::MessageClock;
 use crate::packet::{OutgoingMessage, QueuedPacket, SharedMessage};
@@ -42,6 +43,8 @@ pub struct Socket<D> {
     gathering: AtomicUsize,
     /// The time that the handler has held incomplete messages.
     gather_clock: Mutex<Option<MessageClock>>,
+    /// The heartbeat of a polling session.
+    heart: Mutex<Heartbeat>,
     /// Wakes the heartbeat task of a polling session.
     pub(crate) keeper: Notify,
 }
@@ -62,6 +65,7 @@ impl<D: Send + Sync + 'static> Socket<D> {
             reading: AtomicUsize::new(0),
             gathering: AtomicUsize::new(0),
             gather_clock: Mutex::default(),
+            heart: Mutex::new(Heartbeat::new(Instant::now(), config.ping_interval, config.ping_timeout)),
             keeper: Notify::new(),
         }
     }
@@ -81,6 +85,14 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// Queues a message that must not be lost: where the queue is far too long, the session ends.
     pub fn send(self: &Arc<Self>, message: OutgoingMessage) {
         if self.queue(QueuedPacket::Message(message), self.max_backlog().saturating_mul(HARD)) == Err(QueueFull) {
+            self.close(CloseReason::Slow);
+        }
+    }
+
+    /// Like [`Self::send`], for a binary message without a text before it.
+    pub fn send_binary(self: &Arc<Self>, data: Bytes) {
+        let packet = QueuedPacket::Attachments([data].into());
+        if self.queue(packet, self.max_backlog().saturating_mul(HARD)) == Err(QueueFull) {
             self.close(CloseReason::Slow);
         }
     }
@@ -212,6 +224,10 @@ impl<D: Send + Sync + 'static> Socket<D> {
     /// The bytes that may wait for the client: for an unadmitted one, no more than the size of its messages.
     pub(crate) fn max_backlog(&self) -> usize {
         if self.is_admitted() { self.max_backlog } else { self.max_backlog.min(self.max_message()) }
+    }
+
+    pub(crate) fn heart(&self) -> MutexGuard<'_, Heartbeat> {
+        self.heart.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn fair_time(&self) -> Duration {

@@ -147,8 +147,8 @@ async fn take_over<H: Handler>(
     wake(waiting);
     socket.keeper.notify_one();
     let mut session = WebsocketSession::new(engine, socket, frames);
-    // A client counts from the last ping it saw on either transport.
-    session.heart.ask_at(Instant::now());
+    // The ping that is due, or the answer, is the same on either transport.
+    session.heart = session.socket.heart().clone();
     session.run().await;
 }
 

@@ -6,6 +6,7 @@
 pub mod broadcast;
 pub mod calls;
 mod crowd;
+pub mod fairness;
 pub mod growth;
 pub mod idle;
 pub mod joins;
@@ -33,6 +34,11 @@ impl Plan {
     /// Starts a server in the way in which all are compared.
     pub fn start(&self, server: Server) -> Running {
         server.start(Patience::Compared, self.cores)
+    }
+
+    /// Starts our hub with the limits that it has by default where other machines can reach it.
+    pub fn start_public(&self) -> Running {
+        Server::A2c.start(Patience::Public, self.cores)
     }
 
     /// Rounds of which the middle one counts.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message};
@@ -162,6 +163,17 @@ impl Link {
 
     /// Ends as a process does that is killed: the system closes the connection, nothing is said.
     pub fn drop_dead(self) {}
+
+    /// Sends the first frame of a message, which has one byte, and only pongs from then on. Returns when the server ends
+    /// it.
+    pub async fn never_end(mut self) {
+        let stream = self.socket.get_mut();
+        let mut sent = stream.write_all(&[0x01, 0x81, 0, 0, 0, 0, b'4']).await;
+        while sent.is_ok() {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            sent = stream.write_all(&[0x8a, 0x80, 0, 0, 0, 0]).await;
+        }
+    }
 
     /// Ends with a reset: also what is still under way in either direction is lost.
     pub fn reset(self) {

@@ -7,6 +7,7 @@ mod support;
 mod foreign_clients;
 mod heartbeat;
 mod many_sockets;
+mod official_suite;
 mod polling;
 mod streams;
 mod upgrade;

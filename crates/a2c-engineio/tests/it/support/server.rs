@@ -36,6 +36,8 @@ pub(crate) struct SessionData {
 
 /// Does as it is told.
 pub(crate) struct Relay {
+    /// Sends everything back as it came.
+    is_echo: bool,
     names: Mutex<HashMap<String, Arc<Socket<SessionData>>>>,
     opened: AtomicUsize,
     closed: watch::Sender<Vec<CloseReason>>,
@@ -50,6 +52,9 @@ impl Handler for Relay {
     }
 
     fn text(&self, socket: &Arc<Socket<SessionData>>, text: Text) {
+        if self.is_echo {
+            return socket.send(OutgoingMessage::text(text));
+        }
         let (word, rest) = text.split_once(' ').unwrap_or((&text, ""));
         if word != "unadmitted" {
             socket.admit(MAX_MESSAGE);
@@ -89,6 +94,9 @@ impl Handler for Relay {
     }
 
     fn binary(&self, socket: &Arc<Socket<SessionData>>, data: Bytes) {
+        if self.is_echo {
+            return socket.send_binary(data);
+        }
         socket.send(OutgoingMessage { head: "blob".into(), attachments: vec![data], ..OutgoingMessage::default() });
     }
 
@@ -140,8 +148,17 @@ impl Server {
     }
 
     pub(crate) async fn with(config: Config) -> Self {
+        Self::run(config, false).await
+    }
+
+    /// An engine that sends everything back as it came.
+    pub(crate) async fn echoing(config: Config) -> Self {
+        Self::run(config, true).await
+    }
+
+    async fn run(config: Config, is_echo: bool) -> Self {
         let (sender, closed) = watch::channel(Vec::new());
-        let relay = Relay { names: Mutex::default(), opened: AtomicUsize::new(0), closed: sender };
+        let relay = Relay { is_echo, names: Mutex::default(), opened: AtomicUsize::new(0), closed: sender };
         let engine = Engine::new(relay, config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
