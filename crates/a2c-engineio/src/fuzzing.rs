@@ -2,7 +2,7 @@
 
 use bytes::{BufMut as _, Bytes};
 
-use crate::message_assembler::{Message, MessageAssembler, Violation};
+use crate::message_assembler::{Message, MessageAssembler, MessageLimits, Violation};
 use crate::packet::{self, ClientPacket, ClientPacketError};
 
 /// Reads frames in pieces of `step` bytes; the result must not depend on the size of the pieces.
@@ -19,7 +19,11 @@ pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
     }
     // Bytes that were read together with the handshake come first.
     let mut assembler = MessageAssembler::with(&bytes[..step.min(bytes.len())]);
-    while let Ok(Some(_)) = assembler.next(max_message) {}
+    while let Ok(Some(_)) = assembler.next(limits(max_message)) {}
+}
+
+fn limits(max_message: usize) -> MessageLimits {
+    MessageLimits { kept: max_message, dropped: max_message.saturating_mul(4) }
 }
 
 fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Option<Violation>) {
@@ -31,7 +35,7 @@ fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Opt
             None => assembler.push(piece),
         }
         loop {
-            match assembler.next(max_message) {
+            match assembler.next(limits(max_message)) {
                 Ok(Some(message)) => messages.push(message),
                 Ok(None) => break,
                 Err(violation) => return (messages, Some(violation)),
@@ -58,6 +62,7 @@ impl Message {
     fn len(&self) -> usize {
         match self {
             Self::Text(bytes) | Self::Binary(bytes) | Self::Ping(bytes) => bytes.len(),
+            Self::Oversized { beginning, .. } => beginning.len(),
             Self::Pong | Self::Close => 0,
         }
     }

@@ -94,9 +94,27 @@ pub trait Handler: Send + Sync + 'static {
     /// A binary message arrived.
     fn binary(&self, socket: &Arc<Socket<Self::Data>>, data: Bytes);
 
+    /// A message over the limit arrived, of which only the beginning was kept. By default the session ends.
+    fn oversized(&self, socket: &Arc<Socket<Self::Data>>, message: OversizedMessage) {
+        let _ = message;
+        socket.close(CloseReason::TooLarge);
+    }
+
     /// The session ended; called once. No further message is begun after it, but another task may still be handling what a
     /// polling client posted before.
     fn closed(&self, socket: &Arc<Socket<Self::Data>>, reason: CloseReason);
+}
+
+/// A message that was over the limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OversizedMessage {
+    /// Whether it was a text.
+    pub is_text: bool,
+    /// Its first bytes.
+    pub beginning: Bytes,
+    /// Its size in bytes.
+    pub size: usize,
 }
 
 /// Why a session ended.

@@ -9,6 +9,9 @@ use bytes::{Bytes, BytesMut};
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
+/// The beginning that is kept of a message over the limit.
+const BEGINNING: usize = 4 << 10;
+
 /// The longest control frame.
 const MAX_CONTROL: u64 = 125;
 
@@ -21,6 +24,22 @@ pub(crate) enum Message {
     Ping(Bytes),
     Pong,
     Close,
+    /// A message over the limit: its beginning and its size. The rest was dropped as it arrived.
+    Oversized {
+        is_text: bool,
+        beginning: Bytes,
+        size: usize,
+    },
+}
+
+/// The sizes of messages that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MessageLimits {
+    /// The largest message that is kept.
+    pub(crate) kept: usize,
+    /// The largest message that is dropped as it arrives, so that the client can be answered; larger ones violate the
+    /// protocol.
+    pub(crate) dropped: usize,
 }
 
 /// A violation of the protocol by a client.
@@ -50,6 +69,36 @@ pub(crate) struct MessageAssembler {
     header: Option<(FrameHeader, usize)>,
     /// The beginning of a message of several frames.
     begun: Option<(Data, BytesMut)>,
+    /// The message over the limit that is being dropped.
+    dropping: Option<DroppedMessage>,
+}
+
+/// A message over the limit.
+#[derive(Debug)]
+struct DroppedMessage {
+    kind: Data,
+    beginning: BytesMut,
+    /// Its size so far, the present frame included.
+    size: usize,
+    /// The bytes of the present frame that have not arrived.
+    missing: usize,
+    is_final: bool,
+    mask: [u8; 4],
+}
+
+impl DroppedMessage {
+    /// Drops the bytes of the present frame that have arrived.
+    fn drop_from(&mut self, buffer: &mut BytesMut) {
+        let mut bytes = buffer.split_to(self.missing.min(buffer.len()));
+        self.missing -= bytes.len();
+        let kept = bytes.len().min(BEGINNING.saturating_sub(self.beginning.len()));
+        if kept > 0 {
+            unmask(&mut bytes[..kept], self.mask);
+            self.beginning.extend_from_slice(&bytes[..kept]);
+        }
+        // The mask goes round in four steps, wherever a read ends.
+        self.mask.rotate_left(bytes.len() % 4);
+    }
 }
 
 impl MessageAssembler {
@@ -60,7 +109,13 @@ impl MessageAssembler {
 
     /// The bytes that were read of messages that are not complete.
     pub(crate) fn held(&self) -> usize {
-        self.buffer.len() + self.begun.as_ref().map_or(0, |(_, beginning)| beginning.len())
+        let dropping = self.dropping.as_ref().map_or(0, |dropped| dropped.beginning.len());
+        self.buffer.len() + self.begun.as_ref().map_or(0, |(_, beginning)| beginning.len()) + dropping
+    }
+
+    /// The bytes that have arrived of messages that are not complete.
+    pub(crate) fn arrived(&self) -> usize {
+        self.held() + self.dropping.as_ref().map_or(0, |dropped| dropped.size - dropped.missing)
     }
 
     /// The memory for what was read and for the next read.
@@ -73,7 +128,8 @@ impl MessageAssembler {
 
     /// Whether the next bytes may be a control frame: these pass between the frames of a message.
     pub(crate) fn may_be_control(&self) -> bool {
-        self.header.is_none() && self.buffer.first().is_none_or(|first| first & 0x08 != 0)
+        let is_between = self.header.is_none() && self.dropping.as_ref().is_none_or(|dropped| dropped.missing == 0);
+        is_between && self.buffer.first().is_none_or(|first| first & 0x08 != 0)
     }
 
     /// Adds bytes that were read.
@@ -100,9 +156,26 @@ impl MessageAssembler {
     }
 
     /// The next complete message.
-    pub(crate) fn next(&mut self, max_message: usize) -> Result<Option<Message>, Violation> {
+    pub(crate) fn next(&mut self, limits: MessageLimits) -> Result<Option<Message>, Violation> {
         loop {
-            let Some((opcode, is_final, payload)) = self.frame(max_message)? else { return Ok(None) };
+            if let Some(dropped) = &mut self.dropping {
+                dropped.drop_from(&mut self.buffer);
+                if dropped.missing > 0 {
+                    // No memory is held for what is dropped.
+                    self.buffer = BytesMut::new();
+                    return Ok(None);
+                }
+                if dropped.is_final {
+                    return Ok(self.dropping.take().map(oversized));
+                }
+            }
+            let Some((opcode, is_final, payload)) = self.frame(limits)? else {
+                // A frame that has to be dropped has begun; otherwise more is to come.
+                if self.dropping.as_ref().is_some_and(|dropped| dropped.missing > 0 || dropped.is_final) {
+                    continue;
+                }
+                return Ok(None);
+            };
             match opcode {
                 OpCode::Control(Control::Close) => return Ok(Some(Message::Close)),
                 OpCode::Control(Control::Ping) => return Ok(Some(Message::Ping(payload.freeze()))),
@@ -123,14 +196,18 @@ impl MessageAssembler {
     }
 
     /// The next complete frame.
-    fn frame(&mut self, max_message: usize) -> Result<Option<(OpCode, bool, BytesMut)>, Violation> {
+    fn frame(&mut self, limits: MessageLimits) -> Result<Option<(OpCode, bool, BytesMut)>, Violation> {
         if self.header.is_none() {
             let mut cursor = Cursor::new(&self.buffer[..]);
             let parsed = FrameHeader::parse(&mut cursor).map_err(|_| Violation::Protocol)?;
             let Some((header, length)) = parsed else { return Ok(None) };
             let read = cursor.position() as usize;
-            let length = self.check(&header, length, max_message)?;
+            let (length, is_kept) = self.check(&header, length, limits)?;
             drop(self.buffer.split_to(read));
+            if !is_kept {
+                self.begin_dropping(&header, length)?;
+                return Ok(None);
+            }
             self.header = Some((header, length));
         }
         if self.header.as_ref().is_some_and(|(_, length)| self.buffer.len() < *length) {
@@ -146,19 +223,41 @@ impl MessageAssembler {
         Ok(Some((header.opcode, header.is_final, payload)))
     }
 
-    fn check(&self, header: &FrameHeader, length: u64, max_message: usize) -> Result<usize, Violation> {
+    /// Drops a frame, and all of its message.
+    fn begin_dropping(&mut self, header: &FrameHeader, length: usize) -> Result<(), Violation> {
+        let OpCode::Data(kind) = header.opcode else { return Err(Violation::Protocol) };
+        let mask = header.mask.ok_or(Violation::Protocol)?;
+        let (kind, beginning, size) = match (kind, self.begun.take(), self.dropping.take()) {
+            (Data::Continue, Some((kind, mut begun)), None) => {
+                let size = begun.len();
+                begun.truncate(BEGINNING);
+                (kind, BytesMut::from(&begun[..]), size)
+            }
+            (Data::Continue, None, Some(dropped)) => (dropped.kind, dropped.beginning, dropped.size),
+            (Data::Text | Data::Binary, None, None) => (kind, BytesMut::new(), 0),
+            _ => return Err(Violation::Protocol),
+        };
+        let (size, is_final) = (size + length, header.is_final);
+        self.dropping = Some(DroppedMessage { kind, beginning, size, missing: length, is_final, mask });
+        Ok(())
+    }
+
+    /// The length of a frame, and whether it is kept.
+    fn check(&self, header: &FrameHeader, length: u64, limits: MessageLimits) -> Result<(usize, bool), Violation> {
         let reserved = header.rsv1 || header.rsv2 || header.rsv3;
         let is_control = matches!(header.opcode, OpCode::Control(_));
         if reserved || header.mask.is_none() || (is_control && (!header.is_final || length > MAX_CONTROL)) {
             return Err(Violation::Protocol);
         }
-        let begun = if is_control { 0 } else { self.begun.as_ref().map_or(0, |(_, message)| message.len()) };
-        usize::try_from(length)
-            .ok()
-            .filter(|length| {
-                length.checked_add(begun).is_some_and(|total| total <= max_message.max(MAX_CONTROL as usize))
-            })
-            .ok_or(Violation::TooLarge)
+        if is_control {
+            return Ok((length as usize, true));
+        }
+        let begun = self.begun.as_ref().map_or(0, |(_, message)| message.len());
+        let dropped = self.dropping.as_ref().map_or(0, |dropped| dropped.size);
+        let length = usize::try_from(length).map_err(|_| Violation::TooLarge)?;
+        let total = length.checked_add(begun + dropped).ok_or(Violation::TooLarge)?;
+        let is_kept = self.dropping.is_none() && total <= limits.kept.max(MAX_CONTROL as usize);
+        if is_kept || total <= limits.dropped { Ok((length, is_kept)) } else { Err(Violation::TooLarge) }
     }
 }
 
@@ -167,6 +266,11 @@ fn complete(kind: Data, payload: Bytes) -> Message {
         Data::Text => Message::Text(payload),
         _ => Message::Binary(payload),
     }
+}
+
+fn oversized(dropped: DroppedMessage) -> Message {
+    let is_text = dropped.kind == Data::Text;
+    Message::Oversized { is_text, beginning: dropped.beginning.freeze(), size: dropped.size }
 }
 
 fn unmask(payload: &mut [u8], mask: [u8; 4]) {
@@ -207,7 +311,7 @@ mod tests {
         let mut messages = Vec::new();
         for chunk in bytes.chunks(step.max(1)) {
             assembler.push(chunk);
-            while let Some(message) = assembler.next(max)? {
+            while let Some(message) = assembler.next(MessageLimits { kept: max, dropped: 4 * max })? {
                 messages.push(message);
             }
         }
@@ -271,20 +375,62 @@ mod tests {
         assert_eq!(all(&announced, 1, 1000), Err(Violation::TooLarge));
         let split =
             [client(TEXT, &[b'a'; 600], false), client(OpCode::Data(Data::Continue), &[b'a'; 600], true)].concat();
-        assert_eq!(all(&split, 64, 1000), Err(Violation::TooLarge));
+        assert_eq!(all(&split, 64, 200), Err(Violation::TooLarge));
         assert_eq!(all(&split, 64, 1200).map(|m| m.len()), Ok(1));
+    }
+
+    #[test]
+    fn of_a_message_over_the_limit_only_the_beginning_is_kept() {
+        let continued = OpCode::Data(Data::Continue);
+        let text: Vec<u8> = (0..20_000).map(|n| b'a' + (n % 26) as u8).collect();
+        let pong = client(OpCode::Control(Control::Pong), b"", true);
+        for frames in [
+            client(TEXT, &text, true),
+            [client(TEXT, &text[..10], false), pong.clone(), client(continued, &text[10..], true)].concat(),
+            [
+                client(TEXT, &text[..15_000], false),
+                pong,
+                client(continued, &text[15_000..], false),
+                client(continued, b"", true),
+            ]
+            .concat(),
+        ] {
+            let bytes = [frames, client(TEXT, b"next", true)].concat();
+            for step in [1, 7, 64, 5000, usize::MAX] {
+                let mut messages = all(&bytes, step.min(bytes.len()), 10_000).unwrap();
+                messages.retain(|message| *message != Message::Pong);
+                let beginning = Bytes::copy_from_slice(&text[..BEGINNING]);
+                let dropped = Message::Oversized { is_text: true, beginning, size: text.len() };
+                assert_eq!(messages, [dropped, Message::Text(Bytes::from_static(b"next"))], "in pieces of {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_dropped_takes_no_memory() {
+        let limits = MessageLimits { kept: 1000, dropped: 64 << 20 };
+        let frame = client(TEXT, &vec![b'a'; 16 << 20], true);
+        let mut assembler = MessageAssembler::default();
+        for piece in frame.chunks(64 << 10) {
+            assert!(assembler.large(1000).is_none());
+            assembler.push(piece);
+            let message = assembler.next(limits).unwrap();
+            assert!(assembler.held() <= BEGINNING && assembler.buffer.capacity() == 0, "{message:?}");
+        }
+        assert_eq!(assembler.arrived(), 0);
     }
 
     #[test]
     fn nothing_is_held_between_messages_and_announcements_cost_nothing() {
         let mut assembler = MessageAssembler::default();
         assembler.push(&client(TEXT, &[b'a'; 5000], true));
-        assert!(assembler.next(1 << 20).unwrap().is_some());
+        let limits = MessageLimits { kept: 32 << 20, dropped: 32 << 20 };
+        assert!(assembler.next(limits).unwrap().is_some());
         assert_eq!(assembler.buffer.capacity(), 0);
 
         let frame = client(TEXT, &vec![b'a'; 16 << 20], true);
         assembler.push(&frame[..20]);
-        assert_eq!(assembler.next(32 << 20), Ok(None));
+        assert_eq!(assembler.next(limits), Ok(None));
         let room = assembler.large(64 << 10).unwrap();
         assert!(room.capacity() <= 80 << 10, "{}", room.capacity());
     }

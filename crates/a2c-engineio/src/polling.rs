@@ -185,6 +185,8 @@ where
     B: Body<Data = Bytes>,
 {
     let mut body = pin!(body);
+    // Attachments travel as base64, and several packets in one body.
+    let max_body = if socket.is_admitted() { socket.max_message().saturating_mul(4) } else { socket.max_message() };
     let mut payload = BytesMut::new();
     let mut clock = MessageClock::new(Instant::now(), socket.fair_time());
     loop {
@@ -207,7 +209,7 @@ where
         if socket.is_closed() {
             return Err(CloseReason::Broken);
         }
-        if payload.len() + piece.len() > socket.max_message() {
+        if payload.len() + piece.len() > max_body {
             return Err(CloseReason::TooLarge);
         }
         if clock.is_over(Instant::now(), payload.len(), socket.is_memory_awaited()) {

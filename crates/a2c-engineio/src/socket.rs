@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::batch::{self, Flush};
 use crate::heartbeat::{Heartbeat, SIGN_OF_LIFE};
 use crate::memory_pool::{MemoryPool, PoolShare};
+use crate::message_assembler::MessageLimits;
 use crate::message_clock::MessageClock;
 use crate::packet::{OutgoingMessage, QueuedPacket, SharedMessage};
 use crate::response_body::ReadProgress;
@@ -21,6 +22,9 @@ use crate::{CloseReason, Config, QueueFull};
 
 /// The multiple of the queue length at which senders wait, at which the session ends.
 const HARD: usize = 4;
+
+/// The multiple of the largest message up to which a message is dropped as it arrives; beyond it the session ends.
+const DROPPED: usize = 16;
 
 /// A session with a client.
 pub struct Socket<D> {
@@ -215,6 +219,12 @@ impl<D: Send + Sync + 'static> Socket<D> {
     pub(crate) fn send_queue(&self) -> MutexGuard<'_, SendQueue> {
         // A queue is consistent between its methods, so a panic elsewhere leaves it usable.
         self.send_queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sizes of messages that are read from the client, and those that are dropped to be able to answer it.
+    pub(crate) fn message_limits(&self) -> MessageLimits {
+        let kept = self.max_message();
+        MessageLimits { kept, dropped: if self.is_admitted() { kept.saturating_mul(DROPPED) } else { kept } }
     }
 
     pub(crate) fn max_message(&self) -> usize {

@@ -28,7 +28,7 @@ use crate::response_body::ResponseBody;
 use crate::send_queue::{poll_send, wake};
 use crate::slow_reader::SlowReader;
 use crate::stream::{Stream, StreamReader, StreamWriter};
-use crate::{CloseReason, Engine, Handler, Socket};
+use crate::{CloseReason, Engine, Handler, OversizedMessage, Socket};
 
 /// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -179,7 +179,7 @@ impl FrameReader {
     /// Reads one packet, before the session is on this websocket.
     async fn packet<D: Send + Sync + 'static>(&mut self, socket: &Socket<D>) -> Option<ClientPacket> {
         loop {
-            match self.assembler.next(socket.max_message()).ok()? {
+            match self.assembler.next(socket.message_limits()).ok()? {
                 Some(Message::Text(text)) => return packet::parse(&text).ok(),
                 Some(Message::Ping(_) | Message::Pong) => {}
                 Some(_) => return None,
@@ -280,7 +280,9 @@ impl<H: Handler> WebsocketSession<H> {
                     self.beat()?;
                     timer.as_mut().reset(self.due());
                 }
-                NextStep::End(reason) => return Err((reason, 1000)),
+                NextStep::End(reason) => {
+                    return Err((reason, if reason == CloseReason::TooLarge { 1009 } else { 1000 }));
+                }
             }
         }
     }
@@ -352,7 +354,7 @@ impl<H: Handler> WebsocketSession<H> {
         let (outcome, slow) = batch::run(|| {
             let (mut count, mut enough) = (0, FIRST_FEW);
             while !socket.is_closed() {
-                let message = assembler.next(socket.max_message()).map_err(|violation| {
+                let message = assembler.next(socket.message_limits()).map_err(|violation| {
                     tracing::debug!(%violation, "closing the connection");
                     let reason =
                         if violation.close_code() == 1009 { CloseReason::TooLarge } else { CloseReason::Protocol };
@@ -360,7 +362,7 @@ impl<H: Handler> WebsocketSession<H> {
                 })?;
                 let Some(message) = message else { return Ok(count) };
                 // Control frames pass in the middle of a message.
-                has_completed |= matches!(message, Message::Text(_) | Message::Binary(_));
+                has_completed |= !matches!(message, Message::Ping(_) | Message::Pong | Message::Close);
                 handle(&engine.handler, socket, message)?;
                 count += 1;
                 if count == enough {
@@ -373,7 +375,7 @@ impl<H: Handler> WebsocketSession<H> {
         self.slow = slow;
         let held = self.frames.assembler.held();
         self.socket.release(held);
-        if held == 0 {
+        if self.frames.assembler.arrived() == 0 {
             self.message = None;
         } else if has_completed || self.message.is_none() {
             self.message = Some(MessageClock::new(Instant::now(), self.engine.config.fair_time));
@@ -391,8 +393,8 @@ impl<H: Handler> WebsocketSession<H> {
 
     /// Ends the session of a client that sends a message, or reads what waits for it, far too slowly.
     fn check_pace(&mut self, now: Instant) -> Result<(), (CloseReason, u16)> {
-        let (held, is_pressed) = (self.frames.assembler.held(), self.socket.is_memory_awaited());
-        let is_over = self.message.is_some_and(|clock| clock.is_over(now, held, is_pressed));
+        let (arrived, is_pressed) = (self.frames.assembler.arrived(), self.socket.is_memory_awaited());
+        let is_over = self.message.is_some_and(|clock| clock.is_over(now, arrived, is_pressed));
         if is_over || self.socket.gathers_too_long(now) {
             return Err((CloseReason::Stalled, 1008));
         }
@@ -450,6 +452,9 @@ fn handle<H: Handler>(handler: &H, socket: &Arc<Socket<H::Data>>, message: Messa
             }
         },
         Message::Binary(data) => handler.binary(socket, data),
+        Message::Oversized { is_text, beginning, size } => {
+            handler.oversized(socket, OversizedMessage { is_text, beginning, size });
+        }
         Message::Ping(payload) => {
             let (max, mut send_queue) = (socket.max_backlog(), socket.send_queue());
             // Not every ping needs an answer, and a client that does not read the answers gets no more of them.

@@ -5,10 +5,13 @@ pub(crate) mod token_bucket;
 
 use std::time::Duration;
 
+/// Room for the head of a packet: its kind, namespace and id.
+const MAX_HEAD: usize = 1 << 10;
+
 /// Sizes, counts and rates that bound what one client can do to the others.
 ///
 /// The hub answers a request over a limit with 429 and the name of the limit. It disconnects a client only at ten times
-/// a rate, or at four times the largest payload.
+/// a rate, or at sixteen times the largest payload (four times over HTTP long-polling).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct HubLimits {
@@ -90,9 +93,9 @@ impl HubLimits {
         }
     }
 
-    /// The size at which the hub ends the connection instead of answering: up to this size it reads a message to be able
-    /// to answer it. Four times the limit also covers attachments that travel as base64.
-    pub(crate) fn hard_max(&self) -> usize {
-        self.max_payload.saturating_mul(4)
+    /// The largest message that the hub keeps: the payload, and the head of its packet. Of larger ones it keeps only what it
+    /// needs to answer them.
+    pub(crate) fn max_message(&self) -> usize {
+        self.max_payload.saturating_add(MAX_HEAD)
     }
 }

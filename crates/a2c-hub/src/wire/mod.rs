@@ -10,7 +10,7 @@ mod mailbox;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use a2c_engineio::{CloseReason, Handler, OutgoingMessage, Socket, Text};
+use a2c_engineio::{CloseReason, Handler, OutgoingMessage, OversizedMessage, Socket, Text};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
 use a2c_socketio_frame::{PacketFrame, PacketKind};
@@ -113,9 +113,10 @@ impl Handler for SocketIoHandler {
             }
             Some(PartialPacket::Gathering { expected, received, bytes, .. }) => {
                 *bytes += data.len();
-                if *bytes > self.limits.hard_max() {
+                if *bytes > self.limits.max_message() {
+                    let size = *bytes;
                     drop(state);
-                    return socket.close(CloseReason::TooLarge);
+                    return self.refuse_gathered(socket, size);
                 }
                 socket.gather(*bytes);
                 // A small attachment is a slice of everything that was read with it and would keep all of that in memory.
@@ -133,9 +134,68 @@ impl Handler for SocketIoHandler {
             self.dispatch(socket, ReceivedPacket { text: &text, frame, attachments: received });
         }
     }
+
+    fn oversized(&self, socket: &Arc<EngineSocket>, message: OversizedMessage) {
+        self.switchboard.telemetry.metrics.received_bytes.add(message.size as u64);
+        if !message.is_text {
+            let mut state = socket.data.state();
+            return match &mut state.partial {
+                Some(PartialPacket::Gathering { bytes, .. }) => {
+                    let size = *bytes + message.size;
+                    drop(state);
+                    self.refuse_gathered(socket, size);
+                }
+                Some(PartialPacket::Skipping { remaining }) => {
+                    *remaining -= 1;
+                    if *remaining == 0 {
+                        state.partial = None;
+                    }
+                }
+                None => {
+                    drop(state);
+                    protocol_error(socket, "an attachment that nothing announced");
+                }
+            };
+        }
+        // The beginning may end within a character.
+        let beginning = message.beginning.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let Some(text) = beginning.strip_prefix('4') else {
+            return protocol_error(socket, "a large packet that is no message");
+        };
+        if socket.data.state().partial.is_some() {
+            return protocol_error(socket, "text where an attachment was due");
+        }
+        let attachments = PacketFrame::parse(text).map_or(0, |frame| frame.attachments);
+        if attachments > self.limits.max_attachments.saturating_mul(PASSED_OVER) {
+            return socket.close(CloseReason::Excessive);
+        }
+        if attachments > 0 {
+            socket.data.state().partial = Some(PartialPacket::Skipping { remaining: attachments });
+        }
+        self.refuse_size(socket, text, message.size);
+    }
 }
 
 impl SocketIoHandler {
+    /// Refuses the packet whose attachments are being gathered, with the one that has just arrived, and skips the rest.
+    fn refuse_gathered(&self, socket: &Arc<EngineSocket>, size: usize) {
+        let partial = socket.data.state().partial.take();
+        let Some(PartialPacket::Gathering { text, expected, received, .. }) = partial else { return };
+        socket.gather(0);
+        let remaining = expected - received.len() - 1;
+        socket.data.state().partial = (remaining > 0).then_some(PartialPacket::Skipping { remaining });
+        self.refuse_size(socket, &text, size);
+    }
+
+    /// Tells the sender of a packet, or the Agent that waits for it, that the packet is too large.
+    fn refuse_size(&self, socket: &Arc<EngineSocket>, text: &str, size: usize) {
+        let (Ok(frame), Some(member)) = (PacketFrame::parse(text), socket.data.member()) else {
+            return socket.close(CloseReason::TooLarge);
+        };
+        self.limit_reached(socket, &member, LimitKind::Payload);
+        self.switchboard.refuse(&member, &frame, &over_limit(size, self.limits.max_payload));
+    }
+
     /// Handles a packet whose attachments have not arrived.
     fn announced(&self, socket: &Arc<EngineSocket>, text: &Text, frame: &PacketFrame<'_>) {
         let (expected, limit) = (frame.attachments, self.limits.max_attachments);
@@ -290,7 +350,7 @@ impl SocketIoHandler {
             self.switchboard.disconnected(member.conn, "connected twice");
             return;
         }
-        socket.admit(self.limits.hard_max());
+        socket.admit(self.limits.max_message());
         mailbox.send(encode(PacketKind::Connect, NAMESPACE, &welcome));
         // The connection may have ended during the admission, before the member could be removed.
         if socket.is_closed() {
@@ -301,6 +361,12 @@ impl SocketIoHandler {
             mailbox.close();
         }
     }
+}
+
+/// The error for a packet over the limit.
+fn over_limit(size: usize, limit: usize) -> ErrorBody {
+    let message = format!("{size} bytes are over the limit of {limit} bytes");
+    ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit)
 }
 
 #[derive(Deserialize)]

@@ -96,7 +96,7 @@ async fn far_above_the_limit_only_the_sender_is_disconnected() {
     let mut agent = Member::agent(&hub, "a", "o").await;
     let mut flood = RawClient::joined(&hub, "computer", "flood", "o").await;
     agent.told("notify:enter_office").await;
-    flood.send(format!("42/smcp,1{}", request_of(5 * LIMIT))).await;
+    flood.send(format!("42/smcp,1{}", request_of(20 * LIMIT))).await;
     flood.hung_up().await;
     assert_eq!(agent.told("notify:leave_office").await, json!({"office_id": "o", "computer": "flood"}));
     assert_eq!(agent.roll("o").await, ["agent a"]);
@@ -107,8 +107,43 @@ async fn attachments_far_above_the_limit_cut_the_connection() {
     let hub = small_hub().await;
     let mut flood = RawClient::joined(&hub, "agent", "a", "o").await;
     flood.send(r#"452-/smcp,1["client:x",{}]"#).await;
-    flood.send_binary(vec![0; 5 * LIMIT]).await;
+    flood.send_binary(vec![0; 20 * LIMIT]).await;
     flood.hung_up().await;
+}
+
+/// The head of the packet is enough to say 429, and the connection goes on.
+#[tokio::test]
+async fn many_times_the_limit_is_429() {
+    let hub = small_hub().await;
+    let mut agent = RawClient::joined(&hub, "agent", "a", "o").await;
+    let mut computer = RawClient::joined(&hub, "computer", "c", "o").await;
+    assert!(agent.text().await.contains("notify:enter_office"));
+    let refused = |packet: &str, id: usize| {
+        let answer: Value = serde_json::from_str(packet.strip_prefix(&format!("43/smcp,{id}")).unwrap()).unwrap();
+        assert_eq!(assert_error(&answer[0], 429).fields["limit"], LIMIT);
+    };
+    // A request, and one with attachments, which are skipped.
+    agent.send(format!("42/smcp,1{}", request_of(10 * LIMIT))).await;
+    refused(&agent.text().await, 1);
+    agent.send(format!("451-/smcp,2{}", request_of(10 * LIMIT))).await;
+    refused(&agent.text().await, 2);
+    agent.send_binary(vec![0; 10]).await;
+    // Attachments.
+    agent.send(r#"453-/smcp,3["client:x",{"computer":"c"}]"#).await;
+    agent.send_binary(vec![0; 10]).await;
+    agent.send_binary(vec![0; 10 * LIMIT]).await;
+    refused(&agent.text().await, 3);
+    agent.send_binary(vec![0; 10 * LIMIT]).await;
+    // An answer: the Agent that waits gets the error.
+    agent.send(r#"42/smcp,4["client:x",{"computer":"c"}]"#).await;
+    let id = computer.request_id().await;
+    computer.send(format!("43/smcp,{id}[{{\"x\":\"{}\"}}]", "x".repeat(10 * LIMIT))).await;
+    refused(&agent.text().await, 4);
+    // And both go on.
+    agent.send(r#"42/smcp,5["client:x",{"computer":"c"}]"#).await;
+    let id = computer.request_id().await;
+    computer.send(format!("43/smcp,{id}[{{}}]")).await;
+    assert_eq!(agent.text().await, "43/smcp,5[{}]");
 }
 
 #[tokio::test]
