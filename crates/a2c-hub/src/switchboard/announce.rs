@@ -100,8 +100,12 @@ impl<M: Mailbox> Switchboard<M> {
         };
         let attached: usize = packet.attachments.iter().map(Bytes::len).sum();
         let weight = packet.head.len() + packet.body.len() + attached + taken.room.size() * PER_RECEIVER;
-        let charge = taken.announcing.charge(weight).ok_or_else(too_many)?;
         let is_compared = packet.attachments.is_empty() && packet.body.len() <= MAX_COMPARED;
+        // A small announcement is never refused because of the memory of others: its sender would not say it again.
+        let charge = taken.announcing.charge(weight);
+        if charge.is_none() && !is_compared {
+            return Err(too_many());
+        }
         let text = is_compared.then(|| [packet.head.as_bytes(), &packet.body[..]].concat().into());
         let shared = SharedMessage::new(packet, charge);
         {
