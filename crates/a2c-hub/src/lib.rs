@@ -55,7 +55,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use audit::{AuditConfig, AuditLog};
-use auth::{ApiKeyAuth, Authenticate, OpenAccess};
+use auth::{AccessRules, ApiKeyAuth, Authenticate, CurrentAccess, OpenAccess};
 use limits::address_limits::AddressLimits;
 pub use limits::{HubLimits, Rate};
 use switchboard::Switchboard;
@@ -133,6 +133,7 @@ pub struct Hub {
     engine: Arc<Engine<SocketIoHandler>>,
     switchboard: Arc<HubSwitchboard>,
     telemetry: Arc<Telemetry>,
+    access: Arc<CurrentAccess>,
     tls: Option<ServerTls>,
     stop: CancellationToken,
     drain: Duration,
@@ -192,10 +193,11 @@ impl Hub {
             Arc::new(Switchboard::new(config.limits, memory.clone(), config.call_timeout, telemetry.clone()));
         let address_limits = AddressLimits::new(&config.limits);
         let stop = CancellationToken::new();
+        let access = CurrentAccess::new(AccessRules { clients: config.auth.clone(), operators: config.admin.clone() });
         let wire = SocketIoHandler {
             switchboard: switchboard.clone(),
             limits: config.limits,
-            auth: config.auth.clone(),
+            access: access.clone(),
             address_limits: address_limits.clone(),
             stop: stop.clone(),
         };
@@ -206,7 +208,7 @@ impl Hub {
             address_limits: address_limits.clone(),
             switchboard: switchboard.clone(),
         };
-        let router = http::router(&engine, handshake, config.admin.clone());
+        let router = http::router(&engine, handshake);
         let tasks = TaskTracker::new();
         let listener = http::listener::HubListener {
             tcp: listener,
@@ -225,7 +227,7 @@ impl Hub {
         ];
         background.extend(tls.as_ref().map(|tls| tokio::spawn(tls.watch())));
         telemetry.hub_event(audit::AuditEvent::HubStarted);
-        Ok(Self { address, engine, switchboard, telemetry, tls, stop, drain: config.drain, tasks, background })
+        Ok(Self { address, engine, switchboard, telemetry, access, tls, stop, drain: config.drain, tasks, background })
     }
 
     /// The address that the hub listens on, with the port that the system chose where the configuration says 0.
@@ -251,6 +253,18 @@ impl Hub {
     /// Reads the TLS files again; new connections use them.
     pub fn reload(&self) -> Result<(), TlsConfigError> {
         self.tls.as_ref().map_or(Ok(false), ServerTls::reload).map(drop)
+    }
+
+    /// Replaces who may connect and who may operate the hub. Clients that are connected stay.
+    ///
+    /// # Errors
+    /// Without authentication, a hub listens on loopback only; then nothing changes.
+    pub fn replace_access(&self, auth: Arc<dyn Authenticate>, admin: Option<ApiKeyAuth>) -> Result<(), HubStartError> {
+        if auth.is_open() && !self.address.ip().is_loopback() {
+            return Err(HubStartError::Open { address: self.address });
+        }
+        self.access.replace(AccessRules { clients: auth, operators: admin });
+        Ok(())
     }
 
     /// Continues the audit log in a new file after the old one was moved away. Blocks until the disk has answered.

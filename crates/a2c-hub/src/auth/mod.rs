@@ -38,6 +38,7 @@
 mod api_key;
 mod certificate;
 mod credential;
+mod current;
 mod glob;
 mod grant;
 mod jwt;
@@ -52,6 +53,7 @@ use axum::http::HeaderMap;
 
 pub use api_key::{ApiKey, ApiKeyAuth, UnusableKey};
 pub use certificate::CertificateAuth;
+pub(crate) use current::{AccessRules, CurrentAccess};
 pub use glob::Glob;
 pub use grant::Grant;
 pub use jwt::{Jwt, JwtKey, UnusableJwtKey};

@@ -16,7 +16,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use serde::Serialize;
 
-use crate::auth::ApiKeyAuth;
 use crate::switchboard::to_json;
 use crate::wire::SocketIoHandler;
 pub(crate) use handshake::HandshakePolicy;
@@ -31,15 +30,11 @@ struct ClientRoutes {
     handshake: Arc<HandshakePolicy>,
 }
 
-/// All routes of the hub. `keys` are the keys of operators.
-pub(crate) fn router(
-    engine: &Arc<Engine<SocketIoHandler>>,
-    handshake: HandshakePolicy,
-    keys: Option<ApiKeyAuth>,
-) -> Router {
+/// All routes of the hub.
+pub(crate) fn router(engine: &Arc<Engine<SocketIoHandler>>, handshake: HandshakePolicy) -> Router {
     let (handshake, switchboard) = (Arc::new(handshake), engine.handler().switchboard.clone());
-    let is_open = engine.handler().auth.is_open();
-    let state = OperatorState { engine: engine.clone(), switchboard, handshake: handshake.clone(), keys, is_open };
+    let access = engine.handler().access.clone();
+    let state = OperatorState { engine: engine.clone(), switchboard, handshake: handshake.clone(), access };
     let client_routes = ClientRoutes { engine: engine.clone(), handshake };
     let clients = PATHS.iter().fold(Router::new(), |router, path| router.route(path, any(enter)));
     clients.with_state(client_routes).merge(operator::routes(state))

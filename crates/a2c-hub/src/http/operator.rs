@@ -15,7 +15,7 @@ use axum::routing::{delete, get};
 use super::handshake::HandshakePolicy;
 use super::json;
 use crate::audit::Decision;
-use crate::auth::{ApiKeyAuth, Authenticate as _, Claim};
+use crate::auth::{Authenticate as _, Claim, CurrentAccess};
 use crate::metrics::{self, LimitKind};
 use crate::query::query_value;
 use crate::wire::connection::RemotePeer;
@@ -35,10 +35,8 @@ pub(crate) struct OperatorState {
     pub(crate) switchboard: Arc<HubSwitchboard>,
     pub(crate) handshake: Arc<HandshakePolicy>,
     /// The keys of operators. Without keys, every program on this machine is an operator, as long as the hub serves only
-    /// this machine.
-    pub(crate) keys: Option<ApiKeyAuth>,
-    /// Clients need no credential.
-    pub(crate) is_open: bool,
+    /// this machine and clients need no credential.
+    pub(crate) access: Arc<CurrentAccess>,
 }
 
 /// The identity of an operator, for the audit log.
@@ -83,7 +81,7 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
         }
         Err(refusal) => {
             if let Some(peer) = request.extensions().get::<RemotePeer>() {
-                if state.keys.is_some() {
+                if state.access.operators().0.is_some() {
                     state.handshake.address_limits.credential_failed(peer.address.ip(), Instant::now());
                 }
                 // Strangers must not fill the disk: one record a minute for an address, of a bounded length.
@@ -107,15 +105,16 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
 impl OperatorState {
     fn recognise(&self, request: &Request) -> Result<Operator, OperatorRefusal> {
         let peer = request.extensions().get::<RemotePeer>().cloned();
-        if let (Some(_), Some(peer)) = (&self.keys, &peer)
+        let (keys, is_open) = self.access.operators();
+        if let (Some(_), Some(peer)) = (&keys, &peer)
             && self.handshake.address_limits.locked_out(peer.address.ip(), Instant::now()).is_some()
         {
             self.switchboard.telemetry.count_limit(LimitKind::FailedConnects);
             return Err(OperatorRefusal::LockedOut);
         }
         let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
-        let Some(keys) = &self.keys else {
-            return if self.is_open && is_local && self.handshake.on_loopback && !is_forwarded(request.headers()) {
+        let Some(keys) = keys else {
+            return if is_open && is_local && self.handshake.on_loopback && !is_forwarded(request.headers()) {
                 Ok(Operator { subject: "local".into(), peer })
             } else {
                 Err(OperatorRefusal::NoKeys)

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{self, Authenticate};
+use crate::auth::{self, CurrentAccess};
 use crate::limits::HubLimits;
 use crate::limits::address_limits::AddressLimits;
 use crate::metrics::{Label as _, LimitKind, RefusalReason};
@@ -50,7 +50,7 @@ pub(crate) type HubMember = Member<SocketMailbox>;
 pub(crate) struct SocketIoHandler {
     pub(crate) switchboard: Arc<HubSwitchboard>,
     pub(crate) limits: HubLimits,
-    pub(crate) auth: Arc<dyn Authenticate>,
+    pub(crate) access: Arc<CurrentAccess>,
     pub(crate) address_limits: Arc<AddressLimits>,
     /// Cancelled when the hub stops: from then on it admits no client.
     pub(crate) stop: CancellationToken,
@@ -317,7 +317,7 @@ impl SocketIoHandler {
             address: address.ip(),
             now: SystemTime::now(),
         };
-        let grant = match self.auth.authenticate(&claim) {
+        let grant = match self.access.clients().authenticate(&claim) {
             Ok(grant) => grant,
             Err(refused) => {
                 if refused.is_guess() {

@@ -31,7 +31,7 @@ Secrets:
 
 Signals:
   SIGINT, SIGTERM  stop: refuse new clients and wait for calls in flight (--drain); a second one ends the wait
-  SIGHUP           read the TLS files again
+  SIGHUP           read the TLS files, tokens and keys again; clients that are connected stay
   SIGUSR1          reopen the audit log after it was moved away
 
 Examples:

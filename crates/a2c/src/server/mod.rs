@@ -93,6 +93,7 @@ impl ServerArgs {
 
 pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
     let is_check = args.given.flags.check;
+    let given = args.given.clone();
     let (settings, plan) = match args.settings() {
         Ok(found) => found,
         Err(problems) if is_check => return Ok(check::show_problems(&problems)),
@@ -115,7 +116,7 @@ pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
     if let Some(token) = plan.made_up {
         hand_out(&token, settings.listen.ip().is_loopback());
     }
-    until_stopped(&hub, files, &mut signals).await;
+    until_stopped(&hub, &given, files, &mut signals).await;
     tracing::info!("stopping");
     stop(hub, &mut signals).await;
     tracing::info!("hub stopped");
@@ -139,19 +140,42 @@ fn hand_out(token: &Secret, is_local: bool) {
     );
 }
 
-async fn until_stopped(hub: &Hub, files: Files, signals: &mut HubSignals) {
+/// Reads the settings again and takes over who may connect and who may operate the hub. Other settings stay.
+fn reload_access(hub: &Hub, given: &GivenSettings) {
+    let args = ServerArgs { given: given.clone(), file: OnceLock::new() };
+    let problems = match args.settings() {
+        Ok((_, plan)) if plan.notes.problems.is_empty() => {
+            if plan.made_up.is_some() {
+                // The token that this hub made up stays.
+                return;
+            }
+            return match hub.replace_access(plan.config.auth, plan.config.admin) {
+                Ok(()) => tracing::info!("tokens and keys read again; clients that are connected stay"),
+                Err(error) => tracing::error!("the old tokens and keys stay: {error}"),
+            };
+        }
+        Ok((_, plan)) => plan.notes.problems,
+        Err(problems) => problems,
+    };
+    tracing::error!("the old tokens and keys stay: {}", ServerProblems(problems));
+}
+
+async fn until_stopped(hub: &Hub, given: &GivenSettings, files: Files, signals: &mut HubSignals) {
     loop {
         match signals.next().await {
             HubSignal::Stop => return,
-            HubSignal::Reload if !files.tls => tracing::info!("there are no TLS files to read again"),
             HubSignal::ReopenAudit if !files.audit => {
                 tracing::info!("there is no audit log to reopen: start the hub with --audit FILE (audit.file)");
             }
             // This and the next one wait for a disk.
-            HubSignal::Reload => match tokio::task::block_in_place(|| hub.reload()) {
-                Ok(()) => tracing::info!("TLS files read again"),
-                Err(error) => tracing::error!("the TLS files cannot be used; the old ones stay: {error}"),
-            },
+            HubSignal::Reload => tokio::task::block_in_place(|| {
+                reload_access(hub, given);
+                match hub.reload() {
+                    Ok(()) if files.tls => tracing::info!("TLS files read again"),
+                    Ok(()) => {}
+                    Err(error) => tracing::error!("the TLS files cannot be used; the old ones stay: {error}"),
+                }
+            }),
             HubSignal::ReopenAudit => match tokio::task::block_in_place(|| hub.reopen_audit()) {
                 Ok(()) => tracing::info!("audit log reopened"),
                 Err(error) => tracing::error!("the audit log goes on in the old file: {error}"),

@@ -220,6 +220,32 @@ fn a_certificate_makes_the_hub_speak_tls_and_is_changed_on_sighup() {
 }
 
 #[test]
+fn tokens_are_changed_on_sighup() {
+    let dir = tempfile::tempdir().unwrap();
+    let [kept, old, new] = ["kept", "old", "new"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
+    std::fs::write(&kept, "the first token of all").unwrap();
+    std::fs::copy(&kept, &old).unwrap();
+    std::fs::write(&new, "another token than before").unwrap();
+    let hub = hub_with_log(&["--token-file", &kept]);
+    let url = hub.address().to_owned();
+    let members = |token: &str| run(&["agent", "--url", &url, "--token-file", token, "--office", "o", "members"]);
+    members(&old).ok();
+    members(&new).fails_saying(&["401"]);
+
+    std::fs::copy(&new, &kept).unwrap();
+    signal(&hub, Signal::HUP);
+    says(&hub, "tokens and keys read again");
+    members(&new).ok();
+    members(&old).fails_saying(&["401"]);
+
+    // What cannot be used does not replace what can.
+    std::fs::write(&kept, "").unwrap();
+    signal(&hub, Signal::HUP);
+    says(&hub, "the old tokens and keys stay");
+    members(&new).ok();
+}
+
+#[test]
 fn with_a_client_ca_only_its_clients_get_in() {
     let authority = Authority::new();
     authority.issue("hub", "localhost");
@@ -237,7 +263,7 @@ fn sighup_and_sigusr1_do_not_stop_a_hub() {
     let (log, moved) = (dir.path().join("audit.jsonl"), dir.path().join("audit.jsonl.1"));
     let mut hub = hub_with_log(&["--auth", "none", "--audit", log.to_str().unwrap()]);
     signal(&hub, Signal::HUP);
-    says(&hub, "TLS files");
+    says(&hub, "tokens and keys read again");
     let without = hub_with_log(&["--auth", "none"]);
     signal(&without, Signal::USR1);
     says(&without, "there is no audit log to reopen");
