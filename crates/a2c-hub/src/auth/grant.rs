@@ -65,10 +65,10 @@ impl Grant {
         self
     }
 
-    /// Ends the grant, and with it the connection, at a moment.
+    /// Ends the grant, and with it the connection, at a moment; of several, the first counts.
     #[must_use]
     pub fn until(mut self, moment: SystemTime) -> Self {
-        self.expires_at = Some(moment);
+        self.expires_at = Some(self.expires_at.map_or(moment, |present| present.min(moment)));
         self
     }
 

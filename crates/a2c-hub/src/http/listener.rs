@@ -22,7 +22,7 @@ use tower::ServiceExt as _;
 use crate::limits::address_limits::{AddressLimits, SlotKind, TooManyConnections};
 use crate::metrics::{LimitKind, RefusalReason};
 use crate::telemetry::Telemetry;
-use crate::tls::ServerTls;
+use crate::tls::{ServerTls, VerifiedCertificate};
 use crate::wire::connection::RemotePeer;
 
 /// How long the head of a request may take to arrive.
@@ -132,11 +132,11 @@ impl HubListener {
     }
 }
 
-/// The stream after the TLS handshake, and the subject of the client's certificate.
-async fn secured(stream: TcpStream, tls: Option<ServerTls>) -> io::Result<(Stream, Option<Arc<str>>)> {
+/// The stream after the TLS handshake, and the client's certificate.
+async fn secured(stream: TcpStream, tls: Option<ServerTls>) -> io::Result<(Stream, Option<VerifiedCertificate>)> {
     match tls {
         None => Ok((Stream::Tcp(stream), None)),
-        Some(tls) => tls.accept(stream).await.map(|(stream, subject)| (Stream::other(stream), subject)),
+        Some(tls) => tls.accept(stream).await.map(|(stream, certificate)| (Stream::other(stream), certificate)),
     }
 }
 

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustls::ServerConfig;
 use rustls::server::NoServerSessionStorage;
@@ -74,6 +74,14 @@ struct LoadedFiles {
     seen: FileStamps,
 }
 
+/// A client's certificate that the listener has verified.
+#[derive(Debug, Clone)]
+pub(crate) struct VerifiedCertificate {
+    pub(crate) subject: Arc<str>,
+    /// When it is not valid any more.
+    pub(crate) ends: SystemTime,
+}
+
 impl ServerTls {
     /// Reads the files for the first time.
     pub(crate) fn load(config: &TlsConfig) -> Result<Self, TlsConfigError> {
@@ -85,16 +93,24 @@ impl ServerTls {
         Ok(Self { shared: Arc::new(TlsState { config: config.clone(), serving, loaded }) })
     }
 
-    /// Makes the handshake and returns the subject of the client's certificate, where the hub asks for one. The caller
-    /// sets a time limit.
-    pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<(TlsStream<TcpStream>, Option<Arc<str>>)> {
+    /// Makes the handshake and returns the client's certificate, where the hub asks for one. The caller sets a time limit.
+    pub(crate) async fn accept(
+        &self,
+        stream: TcpStream,
+    ) -> io::Result<(TlsStream<TcpStream>, Option<VerifiedCertificate>)> {
         let settings = self.shared.serving.read().unwrap_or_else(PoisonError::into_inner).clone();
         let accept = TlsAcceptor::from(settings).accept_with(stream, |tls| tls.set_buffer_limit(Some(SEND_BUFFER)));
         match accept.into_fallible().await {
             Ok(stream) => {
                 let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
-                let subject = chain.first().and_then(|certificate| subject::of(certificate));
-                Ok((stream, subject))
+                let certificate = chain.first().and_then(|certificate| {
+                    let (_, not_after) = subject::validity(certificate)?;
+                    Some(VerifiedCertificate {
+                        subject: subject::of(certificate)?,
+                        ends: SystemTime::UNIX_EPOCH + not_after.to_unix_duration(),
+                    })
+                });
+                Ok((stream, certificate))
             }
             Err((error, stream)) => {
                 if self.shared.config.client_ca.is_some() {

@@ -15,6 +15,7 @@ use crate::limits::token_bucket::TokenBucket;
 use crate::limits::{HubLimits, Rate};
 use crate::query::query_value;
 use crate::telemetry::Telemetry;
+use crate::tls::VerifiedCertificate;
 use crate::wire::HubMember;
 
 /// The multiple of its rate at which a client is disconnected.
@@ -27,8 +28,8 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub(crate) struct RemotePeer {
     pub(crate) address: SocketAddr,
-    /// The subject of the verified client certificate.
-    pub(crate) certificate: Option<Arc<str>>,
+    /// The verified client certificate.
+    pub(crate) certificate: Option<VerifiedCertificate>,
 }
 
 /// The state that the hub keeps with each connection.

@@ -313,12 +313,16 @@ impl SocketIoHandler {
         let claim = auth::Claim {
             headers: &headers,
             payload: auth,
-            certificate: connection.peer.certificate.as_deref(),
+            certificate: connection.peer.certificate.as_ref().map(|certificate| &*certificate.subject),
             address: address.ip(),
             now: SystemTime::now(),
         };
         let grant = match self.access.clients().authenticate(&claim) {
-            Ok(grant) => grant,
+            // A connection does not outlive the certificate that it was made with.
+            Ok(grant) => match &connection.peer.certificate {
+                Some(certificate) => grant.until(certificate.ends),
+                None => grant,
+            },
             Err(refused) => {
                 if refused.is_guess() {
                     self.address_limits.credential_failed(address.ip(), now);

@@ -61,6 +61,21 @@ async fn a_client_certificate_is_asked_for_and_names_its_owner() {
 }
 
 #[tokio::test]
+async fn a_connection_ends_with_its_certificate() {
+    let (authority, clients) = (Authority::new("hub"), Authority::new("clients"));
+    let hub = secure_hub(&authority, Some(&clients)).await;
+    let mut params = a2c_testbed::certificate_params("desk-7", None);
+    params.not_after = (std::time::SystemTime::now() + std::time::Duration::from_secs(3)).into();
+    let [certificate, key] = clients.sign(&params);
+    let files = ["short.pem", "short.key"].map(|name| clients.path(name));
+    std::fs::write(&files[0], certificate).unwrap();
+    std::fs::write(&files[1], key).unwrap();
+    let mut member = Member::joined(options(&hub, &authority, Some(files)), "computer", "c", "o").await;
+    member.disconnected().await;
+    until_empty(&hub).await;
+}
+
+#[tokio::test]
 async fn plain_http_is_refused_and_disturbs_no_other_client() {
     let authority = Authority::new("a2c test");
     let hub = secure_hub(&authority, None).await;

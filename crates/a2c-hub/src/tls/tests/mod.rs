@@ -45,8 +45,8 @@ impl TlsEchoServer {
                 let (tls, report) = (tls.clone(), report.clone());
                 tokio::spawn(async move {
                     match tls.accept(stream).await {
-                        Ok((stream, subject)) => {
-                            let _ = report.send(Ok(subject));
+                        Ok((stream, certificate)) => {
+                            let _ = report.send(Ok(certificate.map(|certificate| certificate.subject)));
                             let (mut from, mut to) = tokio::io::split(stream);
                             let _ = tokio::io::copy(&mut from, &mut to).await;
                         }
