@@ -128,6 +128,12 @@ fn run<S: AsRef<OsStr>>(program: &str, args: impl IntoIterator<Item = S>) -> Res
 fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(a2c_testbed::workspace_root());
+    // What `cargo run` says about this program is not for the next cargo: build scripts that look at it would run again.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
