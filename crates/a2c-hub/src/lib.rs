@@ -36,6 +36,7 @@ mod http;
 mod limits;
 pub mod metrics;
 mod office;
+mod proxies;
 mod query;
 mod route;
 mod switchboard;
@@ -58,6 +59,7 @@ pub use audit::{AuditConfig, AuditLog};
 use auth::{AccessRules, ApiKeyAuth, Authenticate, CurrentAccess, OpenAccess};
 use limits::address_limits::AddressLimits;
 pub use limits::{HubLimits, Rate};
+pub use proxies::{ForwardedHeader, InvalidNetwork, Network, TrustedProxies};
 use switchboard::Switchboard;
 use telemetry::Telemetry;
 use tls::ServerTls;
@@ -87,6 +89,8 @@ pub struct HubConfig {
     pub tls: Option<TlsConfig>,
     /// Host names that a hub on a loopback address accepts, and whose web pages may use it.
     pub allowed_hosts: Vec<String>,
+    /// The proxies in front of the hub that may say whose address a client has; without them, none is believed.
+    pub proxies: Option<TrustedProxies>,
     /// The interval between two pings to a client.
     pub ping_interval: Duration,
     /// How long a client may take to answer a ping.
@@ -115,6 +119,7 @@ impl HubConfig {
             admin: None,
             tls: None,
             allowed_hosts: Vec::new(),
+            proxies: None,
             ping_interval: Duration::from_secs(5),
             ping_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(30),
@@ -213,6 +218,7 @@ impl Hub {
         let listener = http::listener::HubListener {
             tcp: listener,
             tls: tls.clone(),
+            proxies: config.proxies.clone().map(Arc::new),
             address_limits: address_limits.clone(),
             telemetry: telemetry.clone(),
             patience: config.ping_interval + config.ping_timeout,

@@ -21,6 +21,7 @@ use tower::ServiceExt as _;
 
 use crate::limits::address_limits::{AddressLimits, SlotKind, TooManyConnections};
 use crate::metrics::{LimitKind, RefusalReason};
+use crate::proxies::TrustedProxies;
 use crate::telemetry::Telemetry;
 use crate::tls::{ServerTls, VerifiedCertificate};
 use crate::wire::connection::RemotePeer;
@@ -42,6 +43,7 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 pub(crate) struct HubListener {
     pub(crate) tcp: TcpListener,
     pub(crate) tls: Option<ServerTls>,
+    pub(crate) proxies: Option<Arc<TrustedProxies>>,
     pub(crate) address_limits: Arc<AddressLimits>,
     pub(crate) telemetry: Arc<Telemetry>,
     /// How long sent data may stay unacknowledged before the system drops the connection.
@@ -76,7 +78,10 @@ impl HubListener {
         // The engine measures progress by what the system takes, so the system must not buffer much.
         #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(NOT_SENT);
-        let slot = match self.address_limits.acquire(from.ip(), SlotKind::Connection) {
+        // All clients of a proxy come from its address; each of them counts by its own.
+        let is_proxy = self.proxies.as_ref().is_some_and(|proxies| proxies.trusts(from.ip()));
+        let slot = (!is_proxy).then(|| self.address_limits.acquire(from.ip(), SlotKind::Connection)).transpose();
+        let slot = match slot {
             Ok(slot) => slot,
             Err(refusal) => {
                 self.telemetry.count_limit(LimitKind::ConnectionsPerAddress);
@@ -94,7 +99,7 @@ impl HubListener {
             }
         };
         let (http, router, stop) = (http.clone(), router.clone(), self.stop.clone());
-        let (tls, telemetry) = (self.tls.clone(), self.telemetry.clone());
+        let (tls, telemetry, proxies) = (self.tls.clone(), self.telemetry.clone(), self.proxies.clone());
         self.tasks.spawn(async move {
             let handshake = tokio::time::timeout(HEAD, secured(stream, tls));
             let (stream, certificate) = match handshake.await {
@@ -112,7 +117,12 @@ impl HubListener {
             // Counts until the connection ends or becomes a websocket, which counts as a session.
             let _address_slot = slot;
             let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
-                request.extensions_mut().insert(peer.clone());
+                let mut peer = peer.clone();
+                if let Some(client) = proxies.as_ref().and_then(|all| all.client(peer.address.ip(), request.headers()))
+                {
+                    peer.address.set_ip(client);
+                }
+                request.extensions_mut().insert(peer);
                 let answer = router.clone().oneshot(request.map(Body::new));
                 async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
             });

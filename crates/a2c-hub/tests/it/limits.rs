@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_hub::auth::{ApiKey, ApiKeyAuth};
-use a2c_hub::{Hub, HubLimits, Rate};
+use a2c_hub::{ForwardedHeader, Hub, HubLimits, Rate, TrustedProxies};
 use a2c_socketio::SocketConnectError;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -58,6 +58,28 @@ async fn connections_per_address() {
     open.pop();
     // The hub notices the end of a connection some time after the client has ended it.
     within("room", async { while connection(&hub).await.is_none() {} }).await;
+}
+
+/// Behind a proxy that the operator trusts, each client has the address that the proxy names; without trust, none has.
+#[tokio::test]
+async fn clients_of_a_trusted_proxy_count_by_their_own_address() {
+    let trusted = TrustedProxies::new(vec!["127.0.0.0/8".parse().unwrap()], ForwardedHeader::XForwardedFor);
+    let open = "/smcp/?EIO=4&transport=polling&a2c_version=0.2.0";
+    for (proxies, are_told_apart) in [(Some(trusted), true), (None, false)] {
+        let hub = hub_with(|config| {
+            config.limits.connections_per_address = Some(2);
+            config.proxies = proxies;
+        })
+        .await;
+        let status =
+            async |client: &str| http(&hub, "GET", open, &format!("x-forwarded-for: {client}\r\n"), "").await.0;
+        assert!(status("203.0.113.1").await.contains("200"));
+        assert!(status("203.0.113.1").await.contains("200"));
+        assert!(status("203.0.113.1").await.contains("429"));
+        assert_eq!(status("203.0.113.2").await.contains("200"), are_told_apart);
+        // What a client adds itself, in front of what the proxy adds, makes it no other client.
+        assert!(status("198.51.100.7, 203.0.113.1").await.contains("429"));
+    }
 }
 
 #[tokio::test]

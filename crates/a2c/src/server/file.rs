@@ -12,8 +12,8 @@ use a2c_settings::{Field, Node, Object, Report};
 
 use super::names;
 use super::value::{
-    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
-    listen_address,
+    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, ForwardedBy, MessageBytes, PositiveSeconds, Ratio,
+    SecondsOrNone, listen_address,
 };
 use crate::logging::{self, LogFormat};
 
@@ -22,6 +22,8 @@ use crate::logging::{self, LogFormat};
 pub(crate) struct FileSettings {
     pub(crate) listen: Option<SocketAddr>,
     pub(crate) allow_hosts: Option<Vec<String>>,
+    pub(crate) trusted_proxies: Option<Vec<String>>,
+    pub(crate) forwarded_header: Option<ForwardedBy>,
     pub(crate) ping_interval: Option<PositiveSeconds>,
     pub(crate) ping_timeout: Option<PositiveSeconds>,
     pub(crate) call_timeout: Option<PositiveSeconds>,
@@ -129,6 +131,8 @@ impl FileSettings {
             log: table("log", report).map(|table| Log::read(&table, report)).unwrap_or_default(),
             listen: top.get("listen").and_then(|field| field.parse(listen_address, report)),
             allow_hosts: top.get("allow_hosts").and_then(|field| field.strings(report)),
+            trusted_proxies: top.get("trusted_proxies").and_then(|field| field.strings(report)),
+            forwarded_header: top.get("forwarded_header").and_then(|field| field.choice(&ForwardedBy::NAMES, report)),
             ping_interval: number(top, "ping_interval", report),
             ping_timeout: number(top, "ping_timeout", report),
             call_timeout: number(top, "call_timeout", report),

@@ -9,7 +9,7 @@ use clap::builder::BoolishValueParser;
 
 use super::help;
 use super::value::{
-    AuthKind, BacklogBytes, Cap, Count, CountOrNone, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
+    AuthKind, BacklogBytes, Cap, Count, CountOrNone, ForwardedBy, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
     listen_address,
 };
 
@@ -40,6 +40,22 @@ pub(crate) struct Flags {
     /// Behind a proxy, for example. Can be given several times, or separated by commas.
     #[arg(long, env = "A2C_HUB_ALLOW_HOSTS", value_delimiter = ',', value_name = "HOST", help_heading = help::NETWORK)]
     pub(crate) allow_host: Option<Vec<String>>,
+
+    /// A proxy in front of this hub, as an address or a network (10.0.0.0/8), that may say whose address a client has.
+    ///
+    /// Limits, log and audit then count the client and not the proxy. Can be given several times, or separated by commas.
+    #[arg(
+        long,
+        env = "A2C_HUB_TRUSTED_PROXIES",
+        value_delimiter = ',',
+        value_name = "NETWORK",
+        help_heading = help::NETWORK
+    )]
+    pub(crate) trusted_proxy: Option<Vec<String>>,
+
+    /// The header in which trusted proxies say it; all others are not believed [default: x-forwarded-for].
+    #[arg(long, env = "A2C_HUB_FORWARDED_HEADER", value_name = "HEADER", help_heading = help::NETWORK)]
+    pub(crate) forwarded_header: Option<ForwardedBy>,
 
     /// How often clients are pinged, in seconds [default: 5].
     #[arg(long, env = "A2C_HUB_PING_INTERVAL", value_name = "SECONDS", help_heading = help::NETWORK)]

@@ -16,7 +16,8 @@ use super::problem::ServerProblem;
 use super::secret::{HeaderText, SecretSource, SecretVariables};
 use super::settings::{AuthSettings, Settings, TlsSettings, TraceSettings};
 use super::value::{
-    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, MessageBytes, PositiveSeconds, Ratio, SecondsOrNone,
+    AuthKind, BacklogBytes, Bounded, Cap, Count, CountOrNone, ForwardedBy, MessageBytes, PositiveSeconds, Ratio,
+    SecondsOrNone,
 };
 use crate::logging::LogFormat;
 
@@ -49,6 +50,10 @@ impl Merge<'_> {
         let show = |hosts: &Vec<String>| hosts.join(", ");
         let hosts = self.layers("allow_hosts", flags.allow_host.clone(), file.allow_hosts);
         let allow_hosts = self.overview.pick_if_set("allow_hosts", hosts, show).unwrap_or_default();
+        let proxies = self.layers("trusted_proxies", flags.trusted_proxy.clone(), file.trusted_proxies);
+        let trusted_proxies = self.overview.pick_if_set("trusted_proxies", proxies, show).unwrap_or_default();
+        let header = ForwardedBy::XForwardedFor;
+        let forwarded_header = self.pick("forwarded_header", flags.forwarded_header, file.forwarded_header, header);
         let second = |time: Duration| seconds::<1, 3600>(time.as_secs());
         let interval = self.pick::<PositiveSeconds>(
             "ping_interval",
@@ -89,6 +94,8 @@ impl Merge<'_> {
         Settings {
             listen,
             allow_hosts,
+            trusted_proxies,
+            forwarded_header,
             ping_interval: interval.seconds(),
             ping_timeout: timeout.seconds(),
             call_timeout: call.seconds(),

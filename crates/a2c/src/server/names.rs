@@ -6,6 +6,8 @@ use a2c_settings::{Origin, spelling};
 const NAMES: &[(&str, &str)] = &[
     ("listen", "listen"),
     ("allow_hosts", "allow_host"),
+    ("trusted_proxies", "trusted_proxy"),
+    ("forwarded_header", "forwarded_header"),
     ("ping_interval", "ping_interval"),
     ("ping_timeout", "ping_timeout"),
     ("call_timeout", "call_timeout"),
@@ -59,6 +61,7 @@ pub(crate) fn as_given(name: &str, origin: Origin) -> String {
             "admin.token" => "A2C_ADMIN_TOKEN".to_owned(),
             "listen" => "A2C_LISTEN".to_owned(),
             "allow_hosts" => "A2C_HUB_ALLOW_HOSTS".to_owned(),
+            "trusted_proxies" => "A2C_HUB_TRUSTED_PROXIES".to_owned(),
             _ => format!("A2C_HUB_{}", flag(name).to_uppercase()),
         },
         Origin::File | Origin::Default => name.to_owned(),

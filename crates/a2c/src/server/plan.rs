@@ -5,7 +5,7 @@ use std::path::Path;
 use a2c_agent::Secret;
 use a2c_hub::auth::ApiKeyAuth;
 use a2c_hub::trace::{OtlpConfig, TraceStartError, Tracer};
-use a2c_hub::{AuditConfig, HubConfig, TlsCheck, TlsConfig};
+use a2c_hub::{AuditConfig, ForwardedHeader, HubConfig, TlsCheck, TlsConfig, TrustedProxies};
 use a2c_settings::Origin;
 
 use super::access;
@@ -13,7 +13,7 @@ use super::merge::shown_url;
 use super::names;
 use super::problem::{Notes, ServerProblem};
 use super::settings::{Settings, TlsSettings};
-use super::value::is_host;
+use super::value::{ForwardedBy, is_host};
 
 /// A hub that can be started, or why it cannot.
 pub(crate) struct Plan {
@@ -40,6 +40,7 @@ impl Plan {
         config.limits = settings.limits;
 
         hosts(settings, &mut notes);
+        config.proxies = proxies(settings, &mut notes);
         let mut made_up = None;
         if let Some(access) = access::build(settings, &mut notes) {
             (config.auth, made_up) = (access.auth, access.made_up);
@@ -62,6 +63,30 @@ fn hosts(settings: &Settings, notes: &mut Notes) {
     for host in settings.allow_hosts.iter().filter(|host| !is_host(host)) {
         notes.problems.push(ServerProblem::Host { setting: setting.clone(), host: host.clone() });
     }
+}
+
+fn proxies(settings: &Settings, notes: &mut Notes) -> Option<TrustedProxies> {
+    let setting = names::as_given("trusted_proxies", settings.overview.origin("trusted_proxies"));
+    let mut networks = Vec::new();
+    for text in &settings.trusted_proxies {
+        match text.trim().parse() {
+            Ok(network) => networks.push(network),
+            Err(source) => notes.problems.push(ServerProblem::Proxy { setting: setting.clone(), source }),
+        }
+    }
+    if settings.trusted_proxies.is_empty() {
+        if settings.overview.origin("forwarded_header") != Origin::Default {
+            let words =
+                "--forwarded-header (forwarded_header) does nothing: there is no --trusted-proxy (trusted_proxies)";
+            notes.warnings.push(words.to_owned());
+        }
+        return None;
+    }
+    let header = match settings.forwarded_header {
+        ForwardedBy::XForwardedFor => ForwardedHeader::XForwardedFor,
+        ForwardedBy::Forwarded => ForwardedHeader::Forwarded,
+    };
+    Some(TrustedProxies::new(networks, header))
 }
 
 fn tls(settings: &TlsSettings, notes: &mut Notes, logged: &mut Vec<String>) -> Option<TlsConfig> {

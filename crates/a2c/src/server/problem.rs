@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use a2c_hub::audit::AuditOpenError;
 use a2c_hub::auth::{UnusableJwtKey, UnusableKey};
-use a2c_hub::{TlsConfigError, trace};
+use a2c_hub::{InvalidNetwork, TlsConfigError, trace};
 use a2c_pem::PemError;
 
 use super::reading::FileError;
@@ -54,6 +54,14 @@ pub(crate) enum ServerProblem {
         setting: String,
         /// What was written.
         host: String,
+    },
+    /// A proxy that is no address.
+    #[error("{setting}: {source}")]
+    Proxy {
+        /// Which setting.
+        setting: String,
+        /// What is wrong with it.
+        source: InvalidNetwork,
     },
     /// Two tokens that log and audit could not tell apart.
     #[error("{0}: there is another token with the label '{1}': give each its own")]

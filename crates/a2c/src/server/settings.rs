@@ -10,13 +10,15 @@ use a2c_settings::Overview;
 
 use super::problem::ServerProblem;
 use super::secret::SecretSource;
-use super::value::{AuthKind, Ratio};
+use super::value::{AuthKind, ForwardedBy, Ratio};
 
 /// The decided settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) listen: SocketAddr,
     pub(crate) allow_hosts: Vec<String>,
+    pub(crate) trusted_proxies: Vec<String>,
+    pub(crate) forwarded_header: ForwardedBy,
     pub(crate) ping_interval: Duration,
     pub(crate) ping_timeout: Duration,
     pub(crate) call_timeout: Duration,

@@ -161,6 +161,27 @@ impl fmt::Display for AuthKind {
     }
 }
 
+/// The header in which a proxy says whose address a client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ForwardedBy {
+    /// X-Forwarded-For.
+    XForwardedFor,
+    /// Forwarded (RFC 7239).
+    Forwarded,
+}
+
+impl ForwardedBy {
+    /// Their names in the file, on the command line and in messages.
+    pub(crate) const NAMES: [(&str, Self); 2] =
+        [("x-forwarded-for", Self::XForwardedFor), ("forwarded", Self::Forwarded)];
+}
+
+impl fmt::Display for ForwardedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAMES.iter().find(|(_, header)| header == self).map_or("", |(name, _)| name))
+    }
+}
+
 /// The text is no address to listen on.
 #[derive(Debug, thiserror::Error)]
 #[error("write ADDR:PORT, such as 127.0.0.1:7420, or 0.0.0.0:7420 to be reached from other machines")]
