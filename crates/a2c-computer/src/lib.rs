@@ -42,6 +42,7 @@ pub mod control;
 mod core;
 pub mod diagnosis;
 mod handle;
+mod hub_reply;
 pub mod inputs;
 mod responder;
 mod seat_name;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use a2c_link::{AckReply, EmitError, Event, Payload};
+use a2c_link::{EmitError, Event, Payload};
 use a2c_protocol::config::{GetConfigReq, GetConfigRet};
 use a2c_protocol::context::{GetDesktopReq, GetDesktopRet, GetDpeRet, GetFinderRet, GetResourcesRet, ReadResourceRet};
 use a2c_protocol::notification::{Notification, ToolCallCancel};
@@ -16,6 +16,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tracing::{Instrument as _, Span};
 
 use crate::core::Core;
+use crate::hub_reply::{HubReply, req_id_of};
 use crate::tools::call::{CallRequest, Caller};
 use crate::tools::idempotency::{
     Arrival, CallKey, CallOutcome, IdempotencyLimits, IdempotentCalls, RepeatWaiter, RunPermit,
@@ -65,13 +66,16 @@ impl Responder {
         match (name.as_str(), ack) {
             (event::TOOL_CALL, Some(ack)) => {
                 // Registered before the next event is looked at: that one may be its cancellation.
-                let call = self.arrive(text_of(&payload));
+                let (req_id, call) = self.arrive(text_of(&payload));
                 let responder = self.clone();
-                tokio::spawn(async move { responder.answer_call(call, ack).await });
+                tokio::spawn(async move { responder.answer_call(call, HubReply { event: name, req_id, ack }).await });
             }
             (_, Some(ack)) => {
                 let responder = self.clone();
-                tokio::spawn(async move { responder.answer(&name, text_of(&payload), ack).await });
+                tokio::spawn(async move {
+                    let json = text_of(&payload);
+                    responder.answer(json, HubReply { event: name, req_id: req_id_of(json), ack }).await;
+                });
             }
             (_, None) => {
                 if let Some(Ok(Notification::ToolCallCancel(cancel))) = Notification::decode(&name, text_of(&payload)) {
@@ -83,34 +87,37 @@ impl Responder {
         }
     }
 
-    async fn answer(&self, event: &str, json: &str, ack: AckReply) {
-        match event {
+    async fn answer(&self, json: &str, reply: HubReply) {
+        match &*reply.event {
             event::GET_TOOLS => match request::decode::<GetToolsReq>(json) {
                 Ok(request) => {
                     let toolbox = self.core.tools.toolbox();
-                    reply(event, &ToolsAnswer { tools: toolbox.shown(), req_id: &request.req_id }, ack).await;
+                    reply.answer(&ToolsAnswer { tools: toolbox.shown(), req_id: &request.req_id }).await;
                 }
-                Err(error) => reply(event, &error, ack).await,
+                Err(error) => reply.refuse(error).await,
             },
-            event::GET_CONFIG => respond(event, self.get_config(json), ack).await,
-            event::GET_DESKTOP => respond(event, self.get_desktop(json).await, ack).await,
-            event::GET_FINDER => respond(event, self.get_finder(json).await, ack).await,
-            event::GET_RESOURCES => respond(event, self.get_resources(json).await, ack).await,
-            event::READ_RESOURCE => respond(event, self.read_resource(json).await, ack).await,
-            event::GET_DPE => respond(event, self.get_dpe(json).await, ack).await,
+            event::GET_CONFIG => reply.respond(self.get_config(json)).await,
+            event::GET_DESKTOP => reply.respond(self.get_desktop(json).await).await,
+            event::GET_FINDER => reply.respond(self.get_finder(json).await).await,
+            event::GET_RESOURCES => reply.respond(self.get_resources(json).await).await,
+            event::READ_RESOURCE => reply.respond(self.read_resource(json).await).await,
+            event::GET_DPE => reply.respond(self.get_dpe(json).await).await,
             other => {
                 let error = ErrorBody::bad_request(format!("this computer does not answer {other}"));
-                reply(event, &error, ack).await;
+                reply.refuse(error).await;
             }
         }
     }
 
-    /// Finds out whether a call is new.
-    fn arrive(&self, json: &str) -> Arrived {
-        let request = match request::decode::<ToolCallReq>(json) {
-            Ok(request) => request,
-            Err(error) => return Arrived::Refused(error),
-        };
+    /// Finds out whether a call is new; gives its `req_id`, too.
+    fn arrive(&self, json: &str) -> (Option<String>, Arrived) {
+        match request::decode::<ToolCallReq>(json) {
+            Ok(request) => (Some(request.req_id.clone()), self.begin(request, json)),
+            Err(error) => (req_id_of(json), Arrived::Refused(error)),
+        }
+    }
+
+    fn begin(&self, request: ToolCallReq, json: &str) -> Arrived {
         let key = CallKey { agent: &request.agent, req_id: &request.req_id };
         let fingerprint = self.calls.fingerprint(&request.tool_name, &request.params);
         let unknown = |message: &str| match answer_of(&CallToolResult::failure(ErrorCode::ToolFailed, message)) {
@@ -135,15 +142,15 @@ impl Responder {
         }
     }
 
-    async fn answer_call(&self, call: Arrived, ack: AckReply) {
+    async fn answer_call(&self, call: Arrived, reply: HubReply) {
         match call {
-            Arrived::Refused(error) => reply(event::TOOL_CALL, &error, ack).await,
-            Arrived::Answered(answer) => self.send(&answer, ack).await,
+            Arrived::Refused(error) => reply.refuse(error).await,
+            Arrived::Answered(answer) => self.send(&answer, reply).await,
             Arrived::Again(waiter) => match waiter.outcome().await {
-                CallOutcome::Answer(answer) => self.send(&answer, ack).await,
+                CallOutcome::Answer(answer) => self.send(&answer, reply).await,
                 CallOutcome::Unknown => {
                     let message = "this call ended without an answer; what came of it is not known";
-                    reply(event::TOOL_CALL, &CallToolResult::failure(ErrorCode::ToolFailed, message), ack).await;
+                    reply.answer(&CallToolResult::failure(ErrorCode::ToolFailed, message)).await;
                 }
             },
             Arrived::First { request, trace, permit } => {
@@ -152,12 +159,12 @@ impl Responder {
                     Some(trace) => tracing::error_span!("call", trace_id = %trace.trace_id()),
                     None => Span::none(),
                 };
-                self.run(request, trace, permit, ack).instrument(span).await;
+                self.run(request, trace, permit, reply).instrument(span).await;
             }
         }
     }
 
-    async fn run(&self, request: ToolCallReq, trace: Option<TraceContext>, permit: RunPermit<Answer>, ack: AckReply) {
+    async fn run(&self, request: ToolCallReq, trace: Option<TraceContext>, permit: RunPermit<Answer>, reply: HubReply) {
         let (tool, agent, begin) = (request.tool_name.clone(), request.agent.clone(), Instant::now());
         let call = CallRequest {
             caller: Caller::Agent(request.agent),
@@ -177,23 +184,23 @@ impl Responder {
         match self.bounded(result) {
             Ok(answer) => {
                 permit.finish(answer.clone(), Instant::now());
-                self.send(&answer, ack).await;
+                self.send(&answer, reply).await;
             }
-            Err(error) => reply(event::TOOL_CALL, &error, ack).await,
+            Err(error) => reply.refuse(error).await,
         }
     }
 
     /// Sends the answer to a call. A hub may take less than this Computer would send: then it is shown in part.
-    async fn send(&self, answer: &RawValue, ack: AckReply) {
+    async fn send(&self, answer: &RawValue, reply: HubReply) {
         let Ok(payload) = Payload::json(answer) else { return };
-        match ack.send(payload).await {
+        match reply.ack.send(payload).await {
             Ok(()) => {}
             Err(EmitError::TooLarge { limit, .. }) => match serde_json::from_str(answer.get()) {
                 Ok(result) => {
                     // What stands around it on its way needs some room, too.
                     let limit = limit.saturating_sub(1024);
                     let bounded = result_limit::bound(result, limit, &self.core.results, Instant::now());
-                    reply(event::TOOL_CALL, &bounded, ack).await;
+                    reply.answer(&bounded).await;
                 }
                 Err(error) => tracing::error!(%error, "an answer could not be read"),
             },
@@ -251,30 +258,4 @@ fn answer_of(result: &CallToolResult) -> Result<Answer, ErrorBody> {
 
 fn text_of(payload: &Payload) -> &str {
     payload.raw(0).map_or("null", |raw| raw.get())
-}
-
-async fn respond<T: Serialize>(event: &str, answer: Result<T, ErrorBody>, ack: AckReply) {
-    match answer {
-        Ok(answer) => reply(event, &answer, ack).await,
-        Err(error) => reply(event, &error, ack).await,
-    }
-}
-
-async fn reply(event: &str, answer: &(impl Serialize + ?Sized), ack: AckReply) {
-    let payload = match Payload::json(answer) {
-        Ok(payload) => payload,
-        Err(error) => return tracing::error!(event, %error, "an answer could not be written"),
-    };
-    let mut sent = ack.send(payload).await;
-    if let Err(EmitError::TooLarge { size, limit }) = sent {
-        // Silence would leave the Agent waiting for something that never comes.
-        let message = format!("the answer of {size} bytes is over the hub's limit of {limit} bytes");
-        let error = ErrorBody::new(ErrorCode::LimitExceeded, message).with("limit", limit);
-        if let Ok(payload) = Payload::json(&error) {
-            sent = ack.send(payload).await;
-        }
-    }
-    if let Err(error) = sent {
-        tracing::warn!(event, %error, "the answer did not reach the hub");
-    }
 }

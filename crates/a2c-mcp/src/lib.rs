@@ -19,6 +19,7 @@ pub mod oauth;
 pub mod paging;
 mod progress;
 mod redaction;
+mod resource_list;
 mod resources;
 mod session;
 pub mod sse;

@@ -1,16 +1,17 @@
 //! What a server says about its resources: a page of their list, and the contents of one.
 
-use a2c_protocol::context::{Annotations, Resource};
+use a2c_protocol::context::Resource;
 use rmcp::model::{
     ClientRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams,
     ServerResult, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use serde::Deserialize as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallFailure, CallLimits, Connection, ExpectedAnswer};
+use crate::resource_list;
 
 /// What a server can do with resources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,17 +50,14 @@ impl Connection {
             ..ListResourcesRequest::default()
         };
         match self.ask(ClientRequest::ListResourcesRequest(request), deadline).await? {
-            ServerResult::ListResourcesResult(page) => Ok(ResourcePage {
-                resources: page.resources.into_iter().map(convert).collect(),
-                next_cursor: page.next_cursor,
-                refused: 0,
-            }),
-            // The library gives up on a page of which one entry is not as it should be.
-            ServerResult::CustomResult(other) => {
-                tolerant(other.0).ok_or(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList))
+            ServerResult::CustomResult(answer) => page(resource_list::take(answer.0)),
+            // The library read it from a stream that was resumed. As text, so that 0.8 stays 0.8.
+            ServerResult::ListResourcesResult(list) => {
+                serde_json::to_string(&list).and_then(|text| serde_json::from_str(&text)).ok().and_then(page)
             }
-            _ => Err(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList)),
+            _ => None,
         }
+        .ok_or(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList))
     }
 
     /// The contents of a resource.
@@ -98,8 +96,8 @@ impl Connection {
     }
 }
 
-/// What can be used of a page that is not quite right.
-fn tolerant(mut page: Value) -> Option<ResourcePage> {
+/// What can be used of a page. One bad entry does not cost the others.
+fn page(mut page: Value) -> Option<ResourcePage> {
     let Value::Array(entries) = page.get_mut("resources")?.take() else { return None };
     let all = entries.len();
     let resources: Vec<Resource> = entries.into_iter().filter_map(entry).collect();
@@ -116,42 +114,11 @@ fn entry(mut entry: Value) -> Option<Resource> {
     serde_json::from_value(entry).ok()
 }
 
-/// The library's resource as the protocol has it.
-fn convert(listed: rmcp::model::Resource) -> Resource {
-    let mut extra = Map::new();
-    if let Some(Ok(icons)) = listed.icons.as_ref().map(serde_json::to_value) {
-        extra.insert("icons".into(), icons);
-    }
-    Resource {
-        uri: listed.uri,
-        name: listed.name,
-        title: listed.title,
-        description: listed.description,
-        mime_type: listed.mime_type,
-        size: listed.size,
-        annotations: listed.annotations.map(|annotations| Annotations {
-            audience: annotations.audience.map(|roles| roles.iter().map(role).collect()),
-            // Through its shortest spelling: 0.8 is to stay 0.8.
-            priority: annotations.priority.and_then(|priority| priority.to_string().parse().ok()),
-            last_modified: annotations.last_modified,
-            extra: Map::new(),
-        }),
-        meta: listed.meta.map(|meta| meta.0),
-        extra,
-    }
-}
-
-fn role(role: &rmcp::model::Role) -> String {
-    match role {
-        rmcp::model::Role::User => "user".into(),
-        rmcp::model::Role::Assistant => "assistant".into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::page;
 
     #[test]
     fn a_listed_resource_keeps_what_it_says() {
@@ -160,18 +127,19 @@ mod tests {
             "icons": [{"src": "https://example.com/i.png", "mimeType": "image/png"}],
             "annotations": {"audience": ["user", "assistant"], "priority": 0.8, "lastModified": "2026-01-01T00:00:00Z"},
             "_meta": {"fullscreen": true, "own": {"deep": [1]}},
+            "com.example/own": {"deep": [1, null]}, "later": 0.1,
         });
-        let read: rmcp::model::Resource = serde_json::from_value(listed.clone()).unwrap();
-        assert_eq!(serde_json::to_value(convert(read)).unwrap(), listed);
+        let page = page(json!({"resources": [listed]})).unwrap();
+        assert_eq!(serde_json::to_value(&page.resources[0]).unwrap(), listed);
     }
 
     #[test]
     fn one_bad_entry_does_not_cost_the_page() {
-        let page = json!({"resources": [{"uri": "a://b", "name": "b", "annotations": {"priority": "high"}}, {"uri": 7}, {"uri": "a://c"}], "nextCursor": "2"});
-        let page = tolerant(page).unwrap();
-        let uris: Vec<_> = page.resources.iter().map(|resource| resource.uri.as_str()).collect();
-        assert_eq!((uris, page.refused, page.next_cursor.as_deref()), (vec!["a://b", "a://c"], 1, Some("2")));
-        assert!(tolerant(json!({"resources": {}})).is_none());
-        assert!(tolerant(json!([])).is_none());
+        let listed = json!({"resources": [{"uri": "a://b", "name": "b", "annotations": {"priority": "high"}}, {"uri": 7}, {"uri": "a://c"}], "nextCursor": "2"});
+        let seen = page(listed).unwrap();
+        let uris: Vec<_> = seen.resources.iter().map(|resource| resource.uri.as_str()).collect();
+        assert_eq!((uris, seen.refused, seen.next_cursor.as_deref()), (vec!["a://b", "a://c"], 1, Some("2")));
+        assert!(page(json!({"resources": {}})).is_none());
+        assert!(page(json!([])).is_none());
     }
 }

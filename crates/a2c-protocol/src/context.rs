@@ -250,12 +250,9 @@ pub struct GetDpeReq {
     pub timeout: Option<Seconds>,
 }
 
+/// An empty `uri` decodes: it is an invalid document URI (4012) like every other text that names no document.
 impl Request for GetDpeReq {
     const EVENT: &'static str = event::GET_DPE;
-
-    fn validate(&self) -> Result<(), FieldError> {
-        not_empty("uri", &self.uri)
-    }
 }
 
 /// The answer to `client:get_dpe`.

@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::error::NotMcp;
 use crate::detail::Detail;
+use crate::resource_list;
 
 /// As much of a message as tells what it answers.
 #[derive(Deserialize)]
@@ -18,7 +19,10 @@ struct Outline {
 /// other wrong message is refused.
 pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, NotMcp> {
     let problem = match serde_json::from_slice(text) {
-        Ok(message) => return Ok(message),
+        Ok(mut message) => {
+            resource_list::keep(&mut message, text);
+            return Ok(message);
+        }
         Err(problem) => problem,
     };
     match serde_json::from_slice(text) {
@@ -29,15 +33,15 @@ pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, NotMcp> {
 
 /// Like [`read`], for a caller that parses the text again: gives another text where this one has to be replaced.
 pub(crate) fn replacement(text: &str) -> Option<String> {
-    if serde_json::from_str::<ServerJsonRpcMessage>(text).is_ok() {
-        return None;
+    match serde_json::from_str::<ServerJsonRpcMessage>(text) {
+        Ok(message) if !resource_list::is_list(&message) => None,
+        _ => read(text.as_bytes()).ok().map(|better| written(&better)),
     }
-    read(text.as_bytes()).ok().map(|error| written(&error))
 }
 
 /// A message as text.
 pub(crate) fn written(message: &ServerJsonRpcMessage) -> String {
-    serde_json::to_string(message).expect("an error message of ours has no keys but strings")
+    serde_json::to_string(message).expect("a message has no keys but strings")
 }
 
 /// An error of our own making in place of an answer.

@@ -10,6 +10,8 @@ use a2c_protocol::config::EncodingErrors;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
 
+use crate::resource_list;
+
 /// How much of a server's own words stands in an error.
 const QUOTED: usize = 200;
 
@@ -40,8 +42,11 @@ pub(crate) fn read(line: &[u8], bad_bytes: EncodingErrors) -> Meaning {
     if line.is_empty() {
         return Meaning::Nothing;
     }
-    let problem = match serde_json::from_slice(line) {
-        Ok(message) => return taken(message),
+    let problem = match serde_json::from_slice::<Box<ServerJsonRpcMessage>>(line) {
+        Ok(mut message) => {
+            resource_list::keep(&mut message, line);
+            return taken(message);
+        }
         Err(problem) => problem,
     };
     // From here on it need not be fast.
@@ -95,7 +100,10 @@ fn understand_one(mut value: Value, problem: &serde_json::Error) -> Meaning {
         message.remove(empty);
     }
     let problem = match <ServerJsonRpcMessage as serde::Deserialize>::deserialize(&value) {
-        Ok(message) => return taken(Box::new(message)),
+        Ok(mut message) => {
+            resource_list::keep_value(&mut message, &mut value);
+            return taken(Box::new(message));
+        }
         Err(own) if value.is_object() => own.to_string(),
         Err(_) => problem.to_string(),
     };

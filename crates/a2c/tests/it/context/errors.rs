@@ -45,6 +45,7 @@ async fn refusals_have_their_codes_and_fields() {
     check("client:get_resources", json!({"mcp_server": "time"}), 4015, "mcp_server_name", json!("time")).await;
     check("client:get_dpe", json!({"uri": "dpe://a/d"}), 4011, "uri", json!("dpe://a/d")).await;
     check("client:get_dpe", json!({"uri": "dpe://a"}), 4012, "uri", json!("dpe://a")).await;
+    check("client:get_dpe", json!({"uri": ""}), 4012, "uri", json!("")).await;
     for (event, fields) in [
         ("client:get_desktop", json!({"desktop_size": "many"})),
         ("client:get_resources", json!({})),
@@ -52,6 +53,28 @@ async fn refusals_have_their_codes_and_fields() {
         ("client:get_dpe", json!({"uri": "dpe://a/d", "timeout": 0})),
     ] {
         assert_eq!(office.refused(event, fields.clone()).await.code.number(), 400, "{event} {fields}");
+    }
+    office.end().await;
+}
+
+#[tokio::test]
+async fn a_refusal_repeats_the_key_of_its_request() {
+    let office = TestOffice::new(&json!({"sample": sample()})).await;
+    for (event, fields) in [
+        // Events of other implementations, which this Computer does not answer.
+        ("client:get_skills", json!({})),
+        ("client:get_skill", json!({"name": "greet"})),
+        ("client:get_blob", json!({"blob_handle": "h"})),
+        // Malformed, and refused later.
+        ("client:get_desktop", json!({"desktop_size": "many"})),
+        ("client:tool_call", json!({"tool_name": 7})),
+        ("client:get_resources", json!({"mcp_server": "?"})),
+        ("client:get_dpe", json!({"uri": ""})),
+    ] {
+        let mut fields = fields;
+        fields["req_id"] = json!("key-1");
+        let error = office.refused(event, fields).await;
+        assert_eq!(error.fields.get("req_id"), Some(&json!("key-1")), "{event}: {error:?}");
     }
     office.end().await;
 }

@@ -9,9 +9,10 @@ use crate::in_process::{TestOffice, sample};
 async fn a_servers_list_is_passed_on_page_by_page_with_all_it_says() {
     let rich = json!({
         "uri": "window://a/rich", "name": "rich", "title": "Rich", "description": "d", "mimeType": "text/html", "size": 12,
-        "annotations": {"audience": ["user"], "priority": 0.3, "lastModified": "2026-01-01T00:00:00Z"},
+        "annotations": {"audience": ["user"], "priority": 0.3, "lastModified": "2026-01-01T00:00:00Z", "later": 1},
         "_meta": {"fullscreen": false, "com.example/own": {"deep": [1, null]}},
         "icons": [{"src": "https://example.com/icon.png"}],
+        "com.example/unknown": {"to": ["MCP", null]}, "rank": 0.1,
     });
     let list =
         [rich.clone(), window("demo://x", "1"), document("dpe://a/d", "D", "2026-01-01"), window("file:///y", "2")];
