@@ -110,6 +110,9 @@ pub enum StartError {
         /// Why not.
         source: JoinError,
     },
+    /// The connection ended for good before the seat was taken.
+    #[error("the connection to the hub is over: {0}")]
+    Link(#[from] LinkEnded),
     /// What it remembers of tools cannot be used.
     #[error(transparent)]
     Pins(#[from] OpenError),
@@ -152,7 +155,7 @@ impl Drop for Computer {
 }
 
 impl Computer {
-    /// Connects, starts every server, waits until each is ready or has failed (but not for long), and joins the office.
+    /// Connects (where [`LinkOptions::retry_first`] is set, as soon as the hub is there), starts every server, waits until each is ready or has failed (but not for long), and joins the office.
     ///
     /// A server that fails does not keep the Computer from starting, and is tried again: see [`Computer::servers`].
     pub async fn start(options: ComputerOptions) -> Result<Self, StartError> {
@@ -168,7 +171,7 @@ impl Computer {
         let (link_options, seat, patience) = (options.link.clone(), options.seat.clone(), options.join_patience);
         let mut stop = std::pin::pin!(stop);
         // First the hub: where it refuses us, no process is started in vain.
-        let (link, inbox) = tokio::select! {
+        let (link, mut inbox) = tokio::select! {
             connected = Link::connect(&link_options, Role::Computer) => connected?,
             () = &mut stop => return Ok(None),
         };
@@ -183,15 +186,15 @@ impl Computer {
                 core.refresh_tools().await;
                 core.tools_changed.take();
                 core.context.catalogue.take_changes();
-                link.join(&seat).await
+                join_first(&link, &mut inbox, &seat, link_options.retry_first).await
             } => Some(joined),
             () = &mut stop => None,
         };
         match joined {
             Some(Ok(())) => core.put_hub(true),
-            Some(Err(source)) => {
+            Some(Err(error)) => {
                 core.end().await;
-                return Err(StartError::Join { office: seat.office, name: seat.name, source });
+                return Err(error);
             }
             None => {
                 core.end().await;
@@ -249,6 +252,31 @@ impl Computer {
         self.ended().await;
         self.link.close().await;
         self.core.end().await;
+    }
+}
+
+/// Takes the seat for the first time. A hub that goes away meanwhile is waited for, where the options say so.
+async fn join_first(link: &Link, inbox: &mut Inbox, seat: &Seat, retry: bool) -> Result<(), StartError> {
+    loop {
+        match link.join(seat).await {
+            Ok(()) => return Ok(()),
+            Err(JoinError::Request(error @ (RequestError::Lost | RequestError::NotConnected))) if retry => {
+                tracing::warn!(%error, "lost the hub before the office was joined");
+            }
+            Err(source) => {
+                let Seat { office, name } = seat.clone();
+                return Err(StartError::Join { office, name, source });
+            }
+        }
+        // Without a seat nothing else arrives.
+        loop {
+            match inbox.recv().await {
+                Some(Incoming::Connected { reconnected: true, .. }) => break,
+                Some(Incoming::Closed(closed)) => return Err(link.ended(closed).into()),
+                None => return Err(LinkEnded::Requested.into()),
+                Some(_) => {}
+            }
+        }
     }
 }
 

@@ -14,6 +14,8 @@ use crate::error::{CallError, EmitError, SocketConnectError};
 use crate::inbox::{self, Inbox};
 use crate::options::Options;
 use crate::payload::Payload;
+use crate::reconnect::ReconnectBackoff;
+use crate::redial::Redial;
 
 /// A connection to one namespace of one server; cheap to clone.
 ///
@@ -29,12 +31,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects once, without retries: the reconnect policy is for links that have been up.
+    /// Connects. The first link is tried once, unless [`Options::retry_first`] has the reconnect policy hold for it, too.
     ///
     /// Must be called within a tokio runtime; one task is started on it.
     pub async fn connect(options: Options) -> Result<(Client, Inbox), SocketConnectError> {
-        let dialer = Dialer::new(options)?;
-        let established = dialer.dial().await?;
+        let mut dialer = Dialer::new(options)?;
+        let established = match dialer.options.reconnect.filter(|_| dialer.options.retry_first) {
+            None => dialer.dial().await?,
+            Some(policy) => {
+                let mut attempts = Redial { backoff: ReconnectBackoff::new(policy), is_first_link: true };
+                attempts.run(&mut dialer, Duration::ZERO).await.map_err(|ended| ended.error)?
+            }
+        };
 
         let (close, close_request) = close::channel();
         let (delivery, inbox) = inbox::channel(dialer.options.inbox_capacity, close.clone());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 use tracing::debug;
 
 use crate::close::CloseRequest;
@@ -12,7 +12,7 @@ use crate::dial::{Dialer, Established};
 use crate::error::DisconnectReason;
 use crate::inbox::{Closed, InboxSender, Incoming};
 use crate::reconnect::ReconnectBackoff;
-use crate::retry::FailedAttempt;
+use crate::redial::Redial;
 use crate::session::LinkSession;
 
 /// The link that can be used now, if there is one.
@@ -54,25 +54,26 @@ impl ConnectionTask {
     }
 
     async fn keep_connected(&mut self, first: LinkSession) -> Closed {
-        let mut backoff = self.dialer.options.reconnect.map(ReconnectBackoff::new);
+        let policy = self.dialer.options.reconnect;
+        let mut redial = policy.map(|policy| Redial { backoff: ReconnectBackoff::new(policy), is_first_link: false });
         let mut session = first;
         loop {
             let since = Instant::now();
             let reason = self.link(session).await;
             debug!(%reason, "disconnected");
-            let next = match (&reason, &mut backoff) {
+            let next = match (&reason, &mut redial) {
                 (DisconnectReason::ClosedByUs, _) => Err(Closed::Requested),
                 (DisconnectReason::ServerDisconnect, _) => Err(Closed::ByServer),
                 (_, None) => Err(Closed::NoReconnect),
-                (_, Some(backoff)) => Ok(backoff),
+                (_, Some(redial)) => Ok(redial),
             };
             self.delivery.state(Incoming::Disconnected(reason));
-            let backoff = match next {
-                Ok(backoff) => backoff,
+            let redial = match next {
+                Ok(redial) => redial,
                 Err(closed) => return closed,
             };
-            backoff.lost(since.elapsed());
-            session = match self.redial(backoff).await {
+            redial.backoff.lost(since.elapsed());
+            session = match self.redial(redial).await {
                 Ok(established) => self.announce(established, true),
                 Err(closed) => return closed,
             };
@@ -97,33 +98,12 @@ impl ConnectionTask {
         reason
     }
 
-    /// Dials until a link is up or the policy ends the attempts.
-    async fn redial(&mut self, backoff: &mut ReconnectBackoff) -> Result<Established, Closed> {
-        loop {
-            let delay = backoff.delay(fastrand::f64());
-            debug!(?delay, "waiting before the next attempt");
-            let attempt = async {
-                sleep(delay).await;
-                self.dialer.redial().await
-            };
-            let outcome = tokio::select! {
-                outcome = attempt => outcome,
-                () = self.close.made() => return Err(Closed::Requested),
-            };
-            match outcome {
-                Ok(established) => return Ok(established),
-                Err(error) => {
-                    debug!(%error, "reconnecting failed");
-                    let is_allowed = backoff.failed();
-                    let attempts = backoff.failures;
-                    if !(self.dialer.options.retry)(&FailedAttempt { error: &error, number: attempts }) {
-                        return Err(Closed::Refused(error));
-                    }
-                    if !is_allowed {
-                        return Err(Closed::GaveUp { attempts, last: error });
-                    }
-                }
-            }
+    /// Dials until a link is up, the attempts end, or this side closes the connection.
+    async fn redial(&mut self, redial: &mut Redial) -> Result<Established, Closed> {
+        let delay = redial.delay();
+        tokio::select! {
+            outcome = redial.run(&mut self.dialer, delay) => outcome.map_err(Closed::from),
+            () = self.close.made() => Err(Closed::Requested),
         }
     }
 }

@@ -57,6 +57,7 @@ mod packet;
 mod packet_assembler;
 mod payload;
 mod reconnect;
+mod redial;
 mod retry;
 mod session;
 mod tls;

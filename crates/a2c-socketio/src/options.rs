@@ -38,6 +38,7 @@ pub struct Options {
     pub(crate) headers: HeaderMap,
     pub(crate) transport: Transport,
     pub(crate) reconnect: Option<Reconnect>,
+    pub(crate) retry_first: bool,
     pub(crate) retry: RetryDecision,
     pub(crate) tls: TlsSource,
     pub(crate) connect_timeout: Duration,
@@ -62,6 +63,7 @@ impl Options {
             headers: HeaderMap::new(),
             transport: Transport::default(),
             reconnect: Some(Reconnect::default()),
+            retry_first: false,
             retry: Arc::new(|failed| !failed.error.is_final()),
             tls: TlsSource::Files(TlsFiles::default()),
             connect_timeout: Duration::from_secs(20),
@@ -138,6 +140,13 @@ impl Options {
     /// The policy for replacing a lost link; `None` to stay disconnected.
     pub fn reconnect(mut self, policy: impl Into<Option<Reconnect>>) -> Self {
         self.reconnect = policy.into();
+        self
+    }
+
+    /// Whether the policy of [`Options::reconnect`] holds for the first link, too: then [`crate::Client::connect`] tries
+    /// until the server answers. Default: the first link is tried once.
+    pub fn retry_first(mut self, retry_first: bool) -> Self {
+        self.retry_first = retry_first;
         self
     }
 

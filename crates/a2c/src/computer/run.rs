@@ -168,7 +168,10 @@ pub(super) async fn stay(args: RunArgs) -> Result<ExitCode> {
 }
 
 fn options(args: &RunArgs, seat: &Seat, says: ComputerConfig) -> Result<ComputerOptions> {
-    let mut options = ComputerOptions::new(args.hub.options()?, seat.clone(), says);
+    let mut link = args.hub.options()?;
+    // A Computer is started once, by a system that may start the hub later.
+    link.retry_first = true;
+    let mut options = ComputerOptions::new(link, seat.clone(), says);
     #[cfg(unix)]
     let terminal = Terminal::open().map(Arc::new);
     #[cfg(unix)]
@@ -232,6 +235,7 @@ async fn control(place: Option<&PathOrNone>, seat: &Seat) -> Result<Option<Contr
 fn explain_start(hub: &HubArgs, error: StartError) -> anyhow::Error {
     match error {
         StartError::Connect(error) => hub.explain(&error),
+        StartError::Link(ended) => explain_end(hub, &ended.into()),
         other => other.into(),
     }
 }

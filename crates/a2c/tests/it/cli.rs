@@ -3,7 +3,7 @@
 use a2c_testbed::processes::{children, runs};
 use serde_json::{Value, json};
 
-use crate::program::{Config, a2c, agent, computer, hub, ran, run};
+use crate::program::{Config, a2c, agent, computer, hub, ran, run, wait_until_free};
 
 #[test]
 fn up_makes_one_call_and_prints_the_answer() {
@@ -91,15 +91,6 @@ fn a_hub_stops_cleanly_and_frees_its_port() {
         assert!(std::time::Instant::now() < wait, "the computer did not come back: {}", desk.stderr_tail());
     }
     assert_eq!(agent(&second, "o", &["call", "desk", "echo", r#"{"text": "again"}"#]).ok(), "again\n");
-}
-
-/// Other tests open thousands of connections: one of them may hold the port for a moment as its own.
-fn wait_until_free(address: &str) {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while let Err(error) = std::net::TcpListener::bind(address) {
-        assert!(std::time::Instant::now() < deadline, "{address} is not free again: {error}");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! How the command line reaches a hub: TLS, headers, and where options may stand.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 
-use a2c_testbed::{Peer, node};
+use a2c_testbed::{PATIENCE, Peer, node};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use serde_json::json;
 use tempfile::TempDir;
@@ -164,4 +166,104 @@ fn headers_are_sent_and_never_shown() {
     }
     let mut help = a2c(&["agent", "--help"]);
     assert!(!ran(help.env("A2C_HEADER", "x=s3cret").output().unwrap()).ok().contains("s3cret"));
+}
+
+/// A Computer whose log is read line by line.
+struct StartingComputer {
+    child: Child,
+    log: Receiver<String>,
+    stdout: BufReader<ChildStdout>,
+    _config: program::Config,
+}
+
+impl StartingComputer {
+    fn start(url: &str, config: program::Config) -> Self {
+        let args = ["computer", "--url", url, "--office", "o", "--name", "desk", "--config", config.arg(), "--yes"];
+        let mut command = a2c(&args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (tell, log) = mpsc::channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, log, stdout, _config: config }
+    }
+
+    /// Waits for a line of the log.
+    fn logs(&self, part: &str) -> String {
+        loop {
+            let line = self.log.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{part:?} was not logged"));
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
+    fn is_ready(&mut self) {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready desk@o\n");
+    }
+}
+
+impl Drop for StartingComputer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A hub at an address that was taken before.
+fn hub_at(address: &str) -> Peer {
+    program::wait_until_free(address);
+    Peer::ready(a2c(&["server", "--listen", address, "--auth", "none"]))
+}
+
+#[test]
+fn a_computer_waits_for_a_hub_that_is_away_at_the_start() {
+    // Nobody listens there while the Computer starts.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let url = format!("http://{address}");
+    let mut desk = StartingComputer::start(&url, program::Config::sample(&json!({})));
+    let told = desk.logs("cannot connect to the hub yet");
+    assert!(told.contains(&url) && told.contains("next_in="), "{told}");
+    let hub = hub_at(&address);
+    desk.is_ready();
+    assert_eq!(program::agent(&hub, "o", &["call", "desk", "echo", r#"{"text": "x"}"#]).ok(), "x\n");
+}
+
+#[test]
+fn a_computer_waits_for_a_hub_that_goes_away_before_it_has_joined() {
+    let mut first = hub();
+    let address = first.address().trim_start_matches("http://").to_owned();
+    // The MCP server starts when the gate is opened, and the Computer joins after that.
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    let script = r#"read -r line < "$0"; exec "$1" sample-server"#;
+    let server = json!({"command": "sh", "args": ["-c", script, gate, env!("CARGO_BIN_EXE_a2c")]});
+    let config = json!({"servers": {"gated": {"type": "stdio", "server_parameters": server}}});
+    let mut desk = StartingComputer::start(first.address(), program::Config::new(&config.to_string()));
+    // Returns when the server waits at the gate: the Computer is connected.
+    let mut gate = std::fs::File::options().write(true).open(&gate).unwrap();
+    first.kill();
+    desk.logs("cannot reconnect to the hub yet");
+    writeln!(gate, "open").unwrap();
+    desk.logs("lost the hub before the office was joined");
+    let second = hub_at(&address);
+    desk.is_ready();
+    assert_eq!(program::agent(&second, "o", &["call", "desk", "echo", r#"{"text": "x"}"#]).ok(), "x\n");
+}
+
+#[test]
+fn a_computer_does_not_wait_for_what_its_owner_has_to_change() {
+    let mut server = a2c(&["server", "--listen", "127.0.0.1:0"]);
+    server.env("A2C_TOKEN", "right");
+    let hub = Peer::ready(server);
+    let config = program::Config::sample(&json!({}));
+    let desk = ["computer", "--office", "o", "--name", "desk", "--config", config.arg(), "--url"];
+    run(&[&desk[..], &[hub.address(), "--token", "wrong"]].concat()).fails_saying(&["refused the credential"]);
+    run(&[&desk[..], &[hub.address()]].concat()).fails_saying(&["asks for a token"]);
+    let tls = hub.address().replace("http://", "https://");
+    run(&[&desk[..], &[&tls]].concat()).fails_saying(&["does not speak TLS"]);
 }

@@ -83,8 +83,8 @@ fn what_is_said_about_mistakes_is_as_it_was_agreed() {
         ("computer_with_broken_file", "computer --log off --url HUB --office o --name desk --config broken.json"),
         ("computer_with_wrong_file", "computer --log off --url HUB --office o --name desk --config wrong.json"),
         (
-            "computer_without_hub",
-            "computer --log off --url http://127.0.0.1:1 --office o --name desk --config right.json",
+            "computer_with_tls_at_a_hub_without",
+            "computer --log off --url TLS-HUB --office o --name desk --config right.json",
         ),
         ("status_without_computer", "computer status"),
         ("call_without_computer", "computer call echo {}"),

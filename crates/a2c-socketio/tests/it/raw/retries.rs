@@ -118,3 +118,45 @@ async fn a_close_ends_the_wait_for_the_next_attempt() {
     client.close().await;
     assert!(matches!(next(&mut inbox).await, Incoming::Closed(Closed::Requested)));
 }
+
+#[tokio::test]
+async fn the_first_link_is_tried_again_where_the_options_say_so() {
+    let (listener, options) = listen().await;
+    tokio::spawn(async move {
+        drop(listener.accept().await.unwrap());
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_head(&mut stream).await;
+        stream.write_all(&answer("503 x", "")).await.unwrap();
+        let mut last = Socket::accept(&listener).await;
+        last.greet(OPEN).await;
+        last.drain().await;
+    });
+    let failed = Arc::new(Mutex::new(Vec::new()));
+    let told = failed.clone();
+    let options = options.reconnect(EAGER).retry_first(true).retry_when(move |failed| {
+        assert!(failed.next_in.is_some_and(|pause| pause <= EAGER.max), "{failed:?}");
+        told.lock().unwrap().push((failed.number, failed.is_first_link));
+        true
+    });
+    let (_client, mut inbox) = Client::connect(options).await.unwrap();
+    assert!(matches!(next(&mut inbox).await, Incoming::Connected { reconnected: false, .. }));
+    assert_eq!(*failed.lock().unwrap(), [(1, true), (2, true)]);
+}
+
+#[tokio::test]
+async fn attempts_for_the_first_link_end_as_the_owner_and_the_policy_say() {
+    let (listener, options) = listen().await;
+    drop(listener);
+    let once = options.clone().reconnect(EAGER).retry_first(true).retry_when(|_| false);
+    assert!(matches!(Client::connect(once).await, Err(SocketConnectError::Transport(_))));
+    let seen = Arc::new(AtomicU32::new(0));
+    let count = seen.clone();
+    let policy = Reconnect { max_attempts: Some(3), ..EAGER };
+    let thrice = options.reconnect(policy).retry_first(true).retry_when(move |failed| {
+        assert_eq!(failed.next_in.is_none(), failed.number == 3);
+        count.fetch_add(1, Ordering::Relaxed);
+        true
+    });
+    assert!(matches!(Client::connect(thrice).await, Err(SocketConnectError::Transport(_))));
+    assert_eq!(seen.load(Ordering::Relaxed), 3);
+}

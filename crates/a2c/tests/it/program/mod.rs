@@ -109,3 +109,12 @@ pub(crate) fn agent(hub: &Peer, office: &str, rest: &[&str]) -> Ran {
     args.extend(rest);
     run(&args)
 }
+
+/// Other tests open thousands of connections: one of them may hold the port for a moment as its own.
+pub(crate) fn wait_until_free(address: &str) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while let Err(error) = std::net::TcpListener::bind(address) {
+        assert!(std::time::Instant::now() < deadline, "{address} is not free again: {error}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
