@@ -98,7 +98,7 @@ enum AgentCommand {
         /// Go on where an earlier list ended.
         #[arg(long, value_name = "C")]
         cursor: Option<String>,
-        /// Follow the list to its end. With --json, each answer is a line.
+        /// Follow the list to its end, and print each page as it comes. With --json, each answer is a line.
         #[arg(long)]
         all: bool,
     },

@@ -16,8 +16,33 @@ pub(crate) fn line(text: &str) {
 
 /// Writes a value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    line(&serde_json::to_string(value)?);
+    line(&json_text(value)?);
     Ok(())
+}
+
+/// Writes a value as JSON in several lines, for people.
+pub(crate) fn pretty_json(value: &impl Serialize) -> anyhow::Result<()> {
+    line(&harmless_json(&serde_json::to_string_pretty(value)?));
+    Ok(())
+}
+
+/// A value as one line of JSON that cannot steer a terminal.
+pub(crate) fn json_text(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(harmless_json(&serde_json::to_string(value)?))
+}
+
+/// The same JSON, with the characters spelt out that JSON allows in a string and a terminal obeys. They are nowhere but
+/// in strings, so that a reader of JSON sees no difference.
+pub(crate) fn harmless_json(json: &str) -> String {
+    let mut seen = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            // Between values; in strings the writer has spelt them out.
+            '\n' | '\t' | '\r' => seen.push(c),
+            c => push_harmless(&mut seen, c),
+        }
+    }
+    seen
 }
 
 /// Resolves when standard output has no reader any more, where the system tells: a pipe whose other end was closed.
@@ -246,16 +271,35 @@ pub(crate) fn printable(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\t' => seen.push(c),
-            c if c.is_control() || is_direction(c) => seen.extend(c.escape_unicode()),
-            c => seen.push(c),
+            c => push_harmless(&mut seen, c),
         }
     }
     seen
 }
 
+/// A character, or its number as JSON spells it where it would steer a terminal: C0 and C1 controls, DEL, and what changes
+/// the direction of text.
+fn push_harmless(text: &mut String, c: char) {
+    if c.is_control() || is_direction(c) {
+        // All of them have four digits.
+        text.push_str(&format!("\\u{:04x}", u32::from(c)));
+    } else {
+        text.push(c);
+    }
+}
+
 /// Characters that make text read in another order than it is written.
 fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
+}
+
+/// A word as a shell takes it.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -265,8 +309,27 @@ mod tests {
     #[test]
     fn terminals_are_not_steered_by_what_is_printed() {
         assert_eq!(printable("a\tb\n世界"), "a\tb\n世界");
-        assert_eq!(printable("\x1b[31mred\x07"), "\\u{1b}[31mred\\u{7}");
-        assert_eq!(printable("\u{202e}evil"), "\\u{202e}evil");
+        assert_eq!(printable("\x1b[31mred\x07"), "\\u001b[31mred\\u0007");
+        assert_eq!(printable("\u{202e}evil \u{9b}2J\u{7f}"), "\\u202eevil \\u009b2J\\u007f");
+    }
+
+    #[test]
+    fn json_does_not_steer_a_terminal_and_stays_the_same_value() {
+        let value = serde_json::json!({"a\u{9b}2J": ["\u{7f}\u{202e}x\u{2066}\u{61c}", "\x1b\n\"\\", "世界 🌍"]});
+        for text in [json_text(&value).unwrap(), harmless_json(&serde_json::to_string_pretty(&value).unwrap())] {
+            let steers = |c: char| c != '\n' && (c.is_control() || is_direction(c));
+            assert!(!text.contains(steers) && text.contains("世界 🌍"), "{text:?}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn a_word_is_quoted_for_the_shell_where_needed() {
+        for (word, expected) in
+            [("c1", "c1"), ("a/b:c", "a/b:c"), ("", "''"), ("a b", "'a b'"), ("$(x)", "'$(x)'"), ("a'b", r"'a'\''b'")]
+        {
+            assert_eq!(shell_word(word), expected);
+        }
     }
 
     #[test]
@@ -274,7 +337,7 @@ mod tests {
         let rows = [vec!["年度报告".into(), "pdf".into(), "end".into()], vec!["ab".into(), "x".into()]];
         assert_eq!(aligned(&rows, None, &[]), ["年度报告  pdf  end", "ab        x"]);
         let steering = [vec!["a\nb\u{1b}[2J".into(), "x".into()]];
-        assert_eq!(aligned(&steering, None, &[]), ["a b\\u{1b}[2J  x"]);
+        assert_eq!(aligned(&steering, None, &[]), ["a b\\u001b[2J  x"]);
     }
 
     #[test]

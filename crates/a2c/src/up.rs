@@ -19,6 +19,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use serde_json::{Map, Value};
 
+use crate::output::shell_word;
 use crate::{agent, computer, output, stop};
 
 // (No documentation comment: the list of commands has one, which would hide it.)
@@ -112,8 +113,8 @@ pub(crate) async fn run(args: UpArgs) -> Result<ExitCode> {
     });
     #[cfg(unix)]
     let which = control.is_some().then(|| match &args.control {
-        Some(socket) => format!("--socket {}", quoted(&socket.display().to_string())),
-        None => format!("--name {} --office {}", quoted(&args.name), quoted(&args.office)),
+        Some(socket) => format!("--socket {}", shell_word(&socket.display().to_string())),
+        None => format!("--name {} --office {}", shell_word(&args.name), shell_word(&args.office)),
     });
     #[cfg(not(unix))]
     let which = None;
@@ -167,8 +168,8 @@ async fn call_once(hub: &Hub, args: &UpArgs, tool: &str, params: Map<String, Val
 fn welcome(hub: &Hub, args: &UpArgs, which: Option<String>) {
     output::line(&format!("ready {}", hub.url()));
     let program = std::env::args().next().unwrap_or_else(|| "a2c".into());
-    let (office, name) = (quoted(&args.office), quoted(&args.name));
-    let program = quoted(&program);
+    let (office, name) = (shell_word(&args.office), shell_word(&args.name));
+    let program = shell_word(&program);
     let agent = format!("  {program} agent --url {} --office {office}", hub.url());
     output::note(&format!("Computer {name} sits in office {office}. Try, in another terminal:"));
     output::note(&format!("{agent} tools {name}"));
@@ -185,15 +186,6 @@ fn welcome(hub: &Hub, args: &UpArgs, which: Option<String>) {
         output::note(&format!("  {program} computer call note '{{\"text\": \"hi\"}}' {which}"));
     }
     output::note("Stop with Ctrl-C.");
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// The sample is this very program, run once more.

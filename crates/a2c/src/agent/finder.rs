@@ -35,7 +35,7 @@ pub(super) struct FinderArgs {
     #[arg(long, value_name = "N", default_value_t = GetFinderReq::DEFAULT_LIMIT,
         value_parser = clap::value_parser!(u64).range(0..=GetFinderReq::MAX_LIMIT))]
     limit: u64,
-    /// All of them, from --offset on. With --json, each answer is a line.
+    /// All of them, from --offset on, printed as they come. With --json, each answer is a line.
     #[arg(long, conflicts_with = "limit")]
     pub(super) all: bool,
 }
@@ -53,10 +53,17 @@ impl FinderArgs {
         }))
     }
 
-    /// Asks for one piece after the other. Pieces may be shorter than asked for; an empty one is the end, whatever was
-    /// counted.
+    /// Prints one piece after the other, as they come, until the end of the list or of the reader.
     pub(super) async fn list_all(&self, agent: &Agent, as_received: bool) -> Result<ExitCode> {
-        let (mut documents, mut offset) = (Vec::new(), self.offset);
+        tokio::select! {
+            listed = self.pieces(agent, as_received) => listed,
+            () = output::reader_gone() => Ok(ExitCode::SUCCESS),
+        }
+    }
+
+    /// Pieces may be shorter than asked for; an empty one is the end, whatever was counted.
+    async fn pieces(&self, agent: &Agent, as_received: bool) -> Result<ExitCode> {
+        let mut offset = self.offset;
         for _ in 0..MOST_PIECES {
             let payload = self.piece(offset, GetFinderReq::MAX_LIMIT);
             let answer = agent.request(event::GET_FINDER, payload, Seconds::DEFAULT.duration()).await?;
@@ -67,13 +74,13 @@ impl FinderArgs {
             offset = offset.saturating_add(piece.documents.len() as u64);
             let is_over = piece.documents.is_empty() || offset >= piece.total_count;
             if !as_received {
-                documents.extend(piece.documents);
+                print(&piece.documents);
             }
             if !is_over {
                 continue;
             }
             if !as_received {
-                self.print(&documents, piece.total_count);
+                output::note(&self.told(offset - self.offset, piece.total_count));
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -82,13 +89,8 @@ impl FinderArgs {
 
     /// Shows one answer, and how to go on.
     pub(super) fn show(&self, answer: &GetFinderRet) {
-        self.print(&answer.documents, answer.total_count);
-    }
-
-    fn print(&self, documents: &[DpeDocumentSummary], total: u64) {
-        // What the next command needs is never cut: the URI.
-        output::fitted_table(&documents.iter().map(row).collect::<Vec<_>>(), &[0, 4]);
-        output::note(&self.told(documents.len() as u64, total));
+        print(&answer.documents);
+        output::note(&self.told(answer.documents.len() as u64, answer.total_count));
     }
 
     /// What is to be said about a list, below it.
@@ -110,6 +112,11 @@ impl FinderArgs {
             _ => format!("{} documents", output::count(shown)),
         }
     }
+}
+
+fn print(documents: &[DpeDocumentSummary]) {
+    // What the next command needs is never cut: the URI.
+    output::fitted_table(&documents.iter().map(row).collect::<Vec<_>>(), &[0, 4]);
 }
 
 fn row(document: &DpeDocumentSummary) -> Vec<String> {

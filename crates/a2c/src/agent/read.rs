@@ -277,7 +277,7 @@ impl Out {
         if !self.at_start {
             self.write(b"\n")?;
         }
-        self.write(format!("{value}\n").as_bytes())
+        self.write(format!("{}\n", output::json_text(value)?).as_bytes())
     }
 
     /// A person's prompt is not to stand behind the text.

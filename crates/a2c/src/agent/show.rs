@@ -27,7 +27,7 @@ pub(super) fn answer(command: &AgentCommand, answer: Value) -> Result<ExitCode> 
             let row = |tool: &SmcpTool| vec![tool.name.clone(), parameters(tool), first_line(&tool.description)];
             output::table(&answer.tools.iter().map(row).collect::<Vec<_>>());
         }
-        AgentCommand::Config { .. } => output::line(&serde_json::to_string_pretty(&answer)?),
+        AgentCommand::Config { .. } => output::pretty_json(&answer)?,
         AgentCommand::Desktop { computer, size, window } => {
             let answer: GetDesktopRet = typed(answer)?;
             match answer.desktops[..] {

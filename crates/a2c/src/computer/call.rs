@@ -85,7 +85,7 @@ pub(crate) async fn logs(args: &LogsArgs) -> Result<ExitCode> {
     let request = ControlRequest::Logs { server: args.server.clone(), lines: args.lines, follow: args.follow };
     let show = |line: Value| {
         if args.json {
-            return output::line(&line.to_string());
+            return output::line(&output::harmless_json(&line.to_string()));
         }
         if let Ok(entry) = serde_json::from_value::<LogEntry>(line) {
             output::line(&output::printable(&told(&entry)));

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
     }
     match &args.into {
         Some(into) => merge(&mut imported, into, if args.replace { OnConflict::Replace } else { OnConflict::Keep })?,
-        None => output::line(imported.config.to_json().trim_end()),
+        None => output::line(&output::harmless_json(imported.config.to_json().trim_end())),
     }
     for secret in &imported.secrets {
         let (server, key, variable) = (&secret.server, &secret.key, &secret.variable);

@@ -207,7 +207,7 @@ pub(crate) async fn add(args: &AddArgs) -> Result<ExitCode> {
             outcome = code;
             // For the owner to put into the file.
             let one = ComputerConfig { servers: [(server.name.clone(), server)].into(), ..Default::default() };
-            output::line(one.to_json().trim_end());
+            output::line(&output::harmless_json(one.to_json().trim_end()));
         }
     }
     Ok(outcome)

@@ -174,7 +174,7 @@ async fn yes_and_no() {
             async move { terminal.yes_no("run it\u{1b}[2J?").await }
         });
         let screen = person.sees("[y/N] ").await;
-        assert!(screen.contains("run it\\u{1b}[2J?"), "{screen:?}");
+        assert!(screen.contains("run it\\u001b[2J?"), "{screen:?}");
         person.types(keys).await;
         assert_eq!(asked.await.unwrap(), answer, "{keys:?}");
     }

@@ -54,7 +54,7 @@ fn documents_are_found() {
     let first = find(&[]);
     let lines: Vec<&str> = first.stdout.lines().collect();
     assert_eq!(lines.len(), 20);
-    assert_eq!(lines[0], "年度报告\\u{1b}[2J  pdf   2 pages  2026-01-15 08:30  files  dpe://h/doc-0");
+    assert_eq!(lines[0], "年度报告\\u001b[2J  pdf   2 pages  2026-01-15 08:30  files  dpe://h/doc-0");
     assert_eq!(lines[1], "Report 1           xlsx  2 pages  2026-01-15 08:30  files  dpe://h/doc-1");
     assert_eq!(first.stderr, "20 of 1,234; next: --offset 20, or --all\n");
     assert_eq!(find(&["--offset", "1220"]).stderr, "14 of 1,234; these are the last\n");
@@ -116,7 +116,7 @@ fn resources_are_listed_to_their_end() {
     let list = |rest: &[&str]| agent(&hub, "o", &[&["resources", "desk"], rest].concat());
     let first = list(&["files"]);
     assert_eq!(first.stdout, "file:///a  a  text/plain  3 B\nfile:///b  b  text/plain  3 B\n");
-    assert!(first.stderr.contains("--cursor 'c1', or --all"), "{}", first.stderr);
+    assert!(first.stderr.contains("--cursor=c1, or --all"), "{}", first.stderr);
     assert_eq!(list(&["files", "--cursor", "c1"]).ok(), "file:///c  c  text/plain  3 B\n");
     let all = list(&["files", "--all"]);
     assert!(all.stdout.lines().count() == 3 && all.stderr.is_empty(), "{}{}", all.stdout, all.stderr);
@@ -417,7 +417,7 @@ fn documents_are_browsed_on_a_terminal() {
     let desk = Scripted::join(&hub, "desk", library);
     let steps = json!([
         // The only Computer is opened by itself; what documents say does not steer the terminal.
-        {"wait": "> 年度报告\\u{1b}[2J"},
+        {"wait": "> 年度报告\\u001b[2J"},
         {"wait": "1 of 1,234", "keys": "j"},
         {"wait": "Quarterly.", "keys": "\r"},
         {"wait": "desk › Report 1"},
@@ -543,4 +543,70 @@ fn up(home: &owner::Home, wanted: &'static str) -> Peer {
     both.env_clear().envs(std::env::vars().filter(|(variable, _)| !variable.starts_with("A2C_")));
     both.env("XDG_RUNTIME_DIR", home.path(""));
     Peer::spawn(both, PATIENCE, move |line| line.contains(wanted))
+}
+
+#[test]
+fn what_a_computer_sends_does_not_steer_a_terminal_as_json() {
+    const STEERING: &str = "a\u{9b}2J\u{7f}\u{202e}b";
+    let hub = hub();
+    let _desk = Scripted::join(&hub, "desk", |event, _| match event {
+        "client:get_config" => json!({"servers": {"s": {"name": STEERING}}}),
+        "client:read_resource" => json!({"contents": [{"uri": STEERING}, {"uri": STEERING}]}),
+        "client:tool_call" => json!({"content": [{"type": "image", "data": STEERING}]}),
+        _ => json!({"code": 400, "message": STEERING}),
+    });
+    for command in [
+        &["config", "desk"][..],
+        &["config", "desk", "--json"],
+        &["read", "desk", "x:y"],
+        &["read", "desk", "x:y", "--json"],
+        &["call", "desk", "draw"],
+        &["call", "desk", "draw", "--json"],
+        &["tools", "desk", "--json"],
+    ] {
+        let printed = agent(&hub, "o", command).stdout;
+        assert!(printed.contains(r"a\u009b2J\u007f\u202eb"), "{command:?}: {printed}");
+        assert!(!printed.contains(['\u{9b}', '\u{7f}', '\u{202e}']), "{command:?}: {printed}");
+        let values = serde_json::Deserializer::from_str(&printed).into_iter::<Value>();
+        assert!(values.map(|value| value.expect("it is JSON").to_string()).any(|value| value.contains(STEERING)));
+    }
+}
+
+#[test]
+fn a_list_is_printed_page_by_page() {
+    use std::io::{BufRead as _, BufReader};
+    let hub = hub();
+    let (release, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    // The second page comes only after the first was printed.
+    let _desk = Scripted::join(&hub, "desk", move |event, request| {
+        let is_first = request["cursor"].is_null() && request["offset"] != 1;
+        if !is_first {
+            wait.lock().unwrap().recv().unwrap();
+        }
+        match (event, is_first) {
+            ("client:get_resources", true) => json!({"resources": [{"uri": "a:1", "name": "n"}], "next_cursor": "2"}),
+            ("client:get_resources", false) => json!({"resources": [{"uri": "a:2", "name": "n"}]}),
+            _ => {
+                let title = if is_first { "first" } else { "second" };
+                let document = json!({
+                    "doc_ref": title, "uri": format!("dpe://h/{title}"), "file_uri": "file:///x", "file_type": "pdf",
+                    "title": title, "page_count": 2, "server": "s"
+                });
+                json!({"documents": [document], "total_count": 2})
+            }
+        }
+    });
+    for (args, first, second) in [
+        (&["resources", "desk", "s", "--all"][..], "a:1", "a:2"),
+        (&["finder", "desk", "--all"], "dpe://h/first", "dpe://h/second"),
+    ] {
+        let mut command = command(&hub, args);
+        let mut listing = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(listing.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.next().unwrap().contains(first));
+        release.send(()).unwrap();
+        assert!(lines.next().unwrap().contains(second) && lines.next().is_none());
+        assert!(listing.wait().unwrap().success());
+    }
 }

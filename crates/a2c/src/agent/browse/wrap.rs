@@ -50,7 +50,7 @@ mod tests {
         check("年度报告书", 4, &["年度", "报告", "书"]);
         check("年度报告", 1, &["年", "度", "报", "告"]);
         check("a\n\nb", 5, &["a", "", "b"]);
-        check("\x1b[2J", 20, &["\\u{1b}[2J"]);
+        check("\x1b[2J", 20, &["\\u001b[2J"]);
         check("  indented text", 10, &["  indented", "text"]);
         for width in 0..12 {
             for line in wrap("mixed 年度 words, somewhatlonger 报告书 ones", width) {

@@ -58,7 +58,7 @@ fn documents_and_what_is_known_of_one() {
     let expected = [
         "desk",
         "> 年度报告             pdf  3 pages  2026  files │年度报告",
-        "  Second\\u{1b}[2J li…  pdf  3 pages  2026  files │",
+        "  Second\\u001b[2J li…  pdf  3 pages  2026  files │",
         "                                                 │About it.",
         "                                                 │",
         "                                                 │type: pdf",
@@ -86,7 +86,7 @@ fn what_is_under_way_or_missing_is_said() {
     assert_eq!(failed, []);
     let shown = screen(&state, 60, 5);
     assert_eq!(shown[1], "This could not be loaded; r tries again.");
-    assert_eq!(shown[4], "there is no text at x\\u{7}");
+    assert_eq!(shown[4], "there is no text at x\\u0007");
     let queries = state.apply(Action::Refresh);
     answer(&mut state, &queries, vec![], 0);
     assert!(screen(&state, 100, 5)[1].starts_with("No documents: no MCP server"));
@@ -127,7 +127,7 @@ fn pages_and_elements() {
     assert_eq!(shown[0], "desk › 年度报告");
     assert_eq!(shown[1], "> 0  Cover                        1,200 elements │# Cover");
     assert_eq!(shown[2], "  page 1                                         │");
-    assert_eq!(shown[3], "                                                 │\\u{1b}[31mtext");
+    assert_eq!(shown[3], "                                                 │\\u001b[31mtext");
     let queries = state.apply(Action::Open);
     let element = ElementItem {
         id: "e1".to_owned(),
