@@ -52,7 +52,8 @@ impl Agent {
         let seat = Arc::new(Mutex::new(None));
         let reader = Reader { link: link.clone(), seat: seat.clone(), events: events.clone() };
         tokio::spawn(stop.clone().run_until_cancelled_owned(reader.run(inbox)));
-        let shared = Shared { link, name: name.into(), seat, events, web: Web::default(), _reader: stop.drop_guard() };
+        let shared =
+            Shared { link, name: name.into(), seat, events, web: Web::new(&options.url), _reader: stop.drop_guard() };
         Ok(Self { shared: Arc::new(shared), trace: None })
     }
 

@@ -14,7 +14,8 @@
 //!   Computer and owns both ends.
 //! - An `http(s)://` URI makes this process send a GET to wherever it says: also to loopback, where the Computer's own
 //!   listener is by default. It carries no credential, no cookie, no referrer; link-local addresses (where clouds keep
-//!   credentials) are refused, in redirects and behind names too. Who can reach services that act on a GET should fetch
+//!   credentials) are refused, in redirects and behind names too, and so is the hub of the Agent unless
+//!   [`FetchOptions::hub`] allows it. Who can reach services that act on a GET should fetch
 //!   from a process that cannot, or switch it off with [`FetchOptions::http`].
 //! - Whatever comes is limited in size and time, and is not interpreted before [`FetchedDpe::document`] is called.
 

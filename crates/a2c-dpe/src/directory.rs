@@ -20,6 +20,7 @@ use crate::{file_names, private_files};
 pub struct LocalDirectory {
     path: PathBuf,
     copies: Option<Copies>,
+    off_limits: Option<Url>,
 }
 
 /// Which external documents may be copied.
@@ -32,7 +33,7 @@ struct Copies {
 impl LocalDirectory {
     /// Uses a directory. If it does not exist, it is created for this user only.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self { path: private_files::make_directory(path.as_ref())?, copies: None })
+        Ok(Self { path: private_files::make_directory(path.as_ref())?, copies: None, off_limits: None })
     }
 
     /// Whether external documents are copied to the directory too: over http and https, from public addresses, and up to
@@ -57,8 +58,16 @@ impl LocalDirectory {
         self
     }
 
+    /// Copies nothing from the listener behind this URL, under whatever address it is reachable: the hub of the Computer,
+    /// for example, which may answer this machine more than others.
+    pub fn copying_nothing_from(mut self, listener: Url) -> Self {
+        self.off_limits = Some(listener);
+        self
+    }
+
     async fn copy(&self, external: &ExternalDocument, name: String, copies: Copies) -> Result<PathBuf, ResolveError> {
-        let fetcher = Fetcher { max_bytes: copies.max_bytes, addresses: copies.addresses };
+        let Copies { max_bytes, addresses } = copies;
+        let fetcher = Fetcher { max_bytes, addresses, off_limits: self.off_limits.clone() };
         let file = fetcher.fetch(&external.uri, &self.path).await?;
         private_files::commit(file, self.path.join(name)).await.map_err(not_written)
     }

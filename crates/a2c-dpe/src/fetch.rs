@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use a2c_files::NewFile;
-use a2c_net::{AddressPolicy, HttpClientError, PolicyClient, USER_AGENT, UrlRefusal, http_client, tls};
+use a2c_net::{AddressPolicy, HttpClientError, OffLimits, PolicyClient, USER_AGENT, UrlRefusal, http_client, tls};
 use futures_util::StreamExt as _;
 use http::StatusCode;
 use url::Url;
@@ -22,6 +22,8 @@ pub(crate) struct Fetcher {
     pub(crate) max_bytes: u64,
     /// Which addresses may be connected to.
     pub(crate) addresses: AddressPolicy,
+    /// A listener that is not asked, wherever it is.
+    pub(crate) off_limits: Option<Url>,
 }
 
 impl Fetcher {
@@ -35,7 +37,7 @@ impl Fetcher {
             };
             ResolveError::new(message).caused_by(error.without_url())
         };
-        let request = self.client()?.get(url).map_err(refused)?;
+        let request = self.client().await?.get(url).map_err(refused)?;
         let response = request.send().await.map_err(failed)?;
         // A redirect that the client cannot follow is not the document either.
         if response.status() != StatusCode::OK {
@@ -61,13 +63,20 @@ impl Fetcher {
         Ok(file)
     }
 
-    fn client(&self) -> Result<PolicyClient, ResolveError> {
+    async fn client(&self) -> Result<PolicyClient, ResolveError> {
         let failed = |error: HttpClientError| ResolveError::new("no HTTP client could be made").caused_by(error);
         let builder = http_client(tls::system_trust().map_err(|error| failed(error.into()))?)
             .user_agent(USER_AGENT)
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(READ_TIMEOUT);
-        PolicyClient::new(builder, self.addresses, MAX_REDIRECTS).map_err(failed)
+        let client = match &self.off_limits {
+            Some(url) => {
+                let off_limits = OffLimits::listener_of(url).await;
+                PolicyClient::avoiding(builder, self.addresses, MAX_REDIRECTS, off_limits)
+            }
+            None => PolicyClient::new(builder, self.addresses, MAX_REDIRECTS),
+        };
+        client.map_err(failed)
     }
 }
 
@@ -77,6 +86,7 @@ fn refused(refusal: UrlRefusal) -> ResolveError {
         UrlRefusal::NotHttp => "only documents on http and https addresses are copied",
         UrlRefusal::NoHost => "the document's address has no host",
         UrlRefusal::Credentials => "the document's address carries a user name or a password",
+        UrlRefusal::OffLimits => "the document's address leads to where this Computer copies nothing from",
         _ => "documents are only copied from public addresses",
     };
     ResolveError::new(message).caused_by(refusal)
@@ -110,7 +120,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let fetch = |addresses: AddressPolicy, url: String| {
             let directory = folder.path().to_owned();
-            async move { Fetcher { max_bytes: 100, addresses }.fetch(&url, &directory).await }
+            async move { Fetcher { max_bytes: 100, addresses, off_limits: None }.fetch(&url, &directory).await }
         };
         let local = AddressPolicy::PUBLIC.and(AddressKind::Loopback);
         fetch(local, format!("http://127.0.0.1:{port}/public")).await.unwrap();
@@ -128,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn a_url_with_a_private_address_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let fetcher = Fetcher { max_bytes: 100, addresses: AddressPolicy::PUBLIC };
+        let fetcher = Fetcher { max_bytes: 100, addresses: AddressPolicy::PUBLIC, off_limits: None };
         for (url, expected) in [
             ("http://127.0.0.1/d", "only copied from public addresses"),
             ("http://2130706433/d", "only copied from public addresses"),
@@ -141,6 +151,16 @@ mod tests {
         ] {
             let error = fetcher.fetch(url, folder.path()).await.unwrap_err().to_string();
             assert!(error.contains(expected), "{url}: {error}");
+        }
+    }
+    #[tokio::test]
+    async fn a_listener_that_is_off_limits_is_not_asked_even_where_all_addresses_are_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let off_limits = Url::parse("http://127.0.0.1:7420").ok();
+        let fetcher = Fetcher { max_bytes: 100, addresses: AddressPolicy::ANYWHERE, off_limits };
+        for url in ["http://127.0.0.1:7420/metrics", "http://localhost:7420/d", "http://[::1]:7420/d"] {
+            let error = fetcher.fetch(url, folder.path()).await.unwrap_err().to_string();
+            assert!(error.contains("copies nothing from"), "{url}: {error}");
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum AddressKind {
 
 /// IPv4 addresses at which clouds serve credentials or configuration to their machines. Some lie outside of the
 /// link-local range.
-const METADATA_V4: [Ipv4Addr; 8] = [
+const METADATA_V4: [Ipv4Addr; 11] = [
     // AWS, Google, Azure, Oracle, OpenStack and most others.
     Ipv4Addr::new(169, 254, 169, 254),
     // AWS: credentials of containers.
@@ -51,23 +51,32 @@ const METADATA_V4: [Ipv4Addr; 8] = [
     Ipv4Addr::new(169, 254, 0, 23),
     // Scaleway.
     Ipv4Addr::new(169, 254, 42, 42),
+    // Tencent, inside of its own network.
+    Ipv4Addr::new(100, 88, 222, 5),
+    // Volcengine.
+    Ipv4Addr::new(100, 96, 0, 96),
     // Alibaba.
     Ipv4Addr::new(100, 100, 100, 200),
     // Azure: the host's agent.
     Ipv4Addr::new(168, 63, 129, 16),
     // Oracle.
     Ipv4Addr::new(192, 0, 0, 192),
+    // Equinix Metal.
+    Ipv4Addr::new(192, 80, 8, 124),
 ];
 
-/// The same in IPv6.
-const METADATA_V6: [Ipv6Addr; 5] = [
-    // AWS: instances, containers.
-    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
-    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
+/// The same in IPv6. The services of AWS have a range of their own, `fd00:ec2::/32`.
+const METADATA_V6: [Ipv6Addr; 6] = [
     // Google.
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
     // Scaleway.
     Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),
+    // Oracle.
+    Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe),
+    // Alibaba.
+    Ipv6Addr::new(0xfd00, 0x100, 0, 0, 0, 0, 0x100, 0x200),
+    // Akamai.
+    Ipv6Addr::new(0xfd00, 0xa9fe, 0xa9fe, 0, 0, 0, 0, 1),
     // OpenStack.
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe),
 ];
@@ -144,6 +153,7 @@ fn of_v6(address: Ipv6Addr) -> AddressKind {
         // Protocol assignments.
         [0x2001, 0..=0x1ff, ..] => AddressKind::Reserved,
         [0x2000..=0x3fff, ..] => AddressKind::Public,
+        [0xfd00, 0xec2, ..] => AddressKind::CloudMetadata,
         [0xfc00..=0xfdff, ..] => AddressKind::UniqueLocal,
         [0xfe80..=0xfebf, ..] => AddressKind::LinkLocal,
         [0xff00..=0xffff, ..] => AddressKind::Multicast,

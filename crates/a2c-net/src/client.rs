@@ -7,10 +7,10 @@ use reqwest::redirect;
 use rustls::ClientConfig;
 use url::Url;
 
-use crate::AddressPolicy;
 use crate::judge::{UrlRefusal, judge_url};
 use crate::lookup::PolicyResolver;
 use crate::tls::TlsError;
+use crate::{AddressPolicy, OffLimits};
 
 /// What a client calls itself towards strangers.
 pub const USER_AGENT: &str = concat!("a2c/", env!("CARGO_PKG_VERSION"));
@@ -44,7 +44,21 @@ pub fn http_client(tls: ClientConfig) -> reqwest::ClientBuilder {
 #[derive(Debug, Clone)]
 pub struct PolicyClient {
     client: reqwest::Client,
+    judgement: Judgement,
+}
+
+/// What a URL is judged by.
+#[derive(Debug, Clone)]
+struct Judgement {
     policy: AddressPolicy,
+    off_limits: Option<Arc<OffLimits>>,
+}
+
+impl Judgement {
+    fn judge(&self, url: &Url) -> Result<(), UrlRefusal> {
+        judge_url(url, self.policy)?;
+        self.off_limits.as_ref().map_or(Ok(()), |off_limits| off_limits.judge(url))
+    }
 }
 
 impl PolicyClient {
@@ -54,34 +68,54 @@ impl PolicyClient {
         policy: AddressPolicy,
         max_redirects: usize,
     ) -> Result<Self, HttpClientError> {
-        let follow = move |attempt: redirect::Attempt<'_>| match judge_redirect(&attempt, policy, max_redirects) {
+        Self::build(builder, Judgement { policy, off_limits: None }, max_redirects)
+    }
+
+    /// The same, for a client that does not reach this listener either.
+    pub fn avoiding(
+        builder: reqwest::ClientBuilder,
+        policy: AddressPolicy,
+        max_redirects: usize,
+        off_limits: OffLimits,
+    ) -> Result<Self, HttpClientError> {
+        Self::build(builder, Judgement { policy, off_limits: Some(Arc::new(off_limits)) }, max_redirects)
+    }
+
+    fn build(
+        builder: reqwest::ClientBuilder,
+        judgement: Judgement,
+        max_redirects: usize,
+    ) -> Result<Self, HttpClientError> {
+        let redirects = judgement.clone();
+        let follow = move |attempt: redirect::Attempt<'_>| match judge_redirect(&attempt, &redirects, max_redirects) {
             Ok(()) => attempt.follow(),
             Err(refusal) => attempt.error(refusal),
         };
+        let Judgement { policy, off_limits } = judgement.clone();
         let client = builder
             .redirect(redirect::Policy::custom(follow))
-            .dns_resolver(Arc::new(PolicyResolver { policy }))
+            .dns_resolver(Arc::new(PolicyResolver { policy, off_limits }))
             .build()
             .map_err(|error| HttpClientError::Build(error.without_url()))?;
-        Ok(Self { client, policy })
+        Ok(Self { client, judgement })
     }
 
     /// A GET request.
     pub fn get(&self, url: Url) -> Result<reqwest::RequestBuilder, UrlRefusal> {
-        judge_url(&url, self.policy)?;
+        self.judgement.judge(&url)?;
         Ok(self.client.get(url))
     }
 }
 
 fn judge_redirect(
     attempt: &redirect::Attempt<'_>,
-    policy: AddressPolicy,
+    judgement: &Judgement,
     max_redirects: usize,
 ) -> Result<(), UrlRefusal> {
     let was_encrypted = attempt.previous().last().is_some_and(|previous| previous.scheme() == "https");
     if attempt.previous().len() > max_redirects {
         return Err(UrlRefusal::TooManyRedirects);
     }
-    judge_url(attempt.url(), policy)?;
+    judgement.judge(attempt.url())?;
     if was_encrypted && attempt.url().scheme() == "http" { Err(UrlRefusal::NotEncrypted) } else { Ok(()) }
 }

@@ -22,6 +22,9 @@ pub enum UrlRefusal {
     /// Its address is of a kind that the caller does not allow.
     #[error("its address is off limits ({0})")]
     Address(AddressKind),
+    /// It leads to the listener that the caller excludes.
+    #[error("it leads to a listener that is off limits")]
+    OffLimits,
     /// A redirect from `https` to `http`.
     #[error("it redirects from https to http")]
     NotEncrypted,

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use crate::AddressPolicy;
+use crate::{AddressPolicy, OffLimits};
 
 /// Why a name leads nowhere.
 #[derive(Debug, thiserror::Error)]
@@ -30,11 +31,22 @@ pub async fn lookup(host: &str, policy: AddressPolicy) -> Result<Vec<SocketAddr>
 /// between the judgement and the connection.
 pub(crate) struct PolicyResolver {
     pub(crate) policy: AddressPolicy,
+    pub(crate) off_limits: Option<Arc<OffLimits>>,
 }
 
 impl Resolve for PolicyResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let policy = self.policy;
-        Box::pin(async move { Ok(Box::new(lookup(name.as_str(), policy).await?.into_iter()) as Addrs) })
+        let (policy, off_limits) = (self.policy, self.off_limits.clone());
+        Box::pin(async move {
+            let name = name.as_str();
+            let mut found = lookup(name, policy).await?;
+            if let Some(off_limits) = off_limits {
+                found.retain(|found| !off_limits.is_name_refused(name, found.ip()));
+            }
+            if found.is_empty() {
+                return Err(LookupError::Refused.into());
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
     }
 }

@@ -120,6 +120,10 @@ enum AgentCommand {
         /// several times. Without it no file of this machine is read, since the Computer chooses which.
         #[arg(long, value_name = "DIR", requires = "output")]
         files: Vec<PathBuf>,
+        /// Fetch it also from the hub itself, for a hub behind a host that serves documents, too. Without this a URL that
+        /// leads to the hub is refused, since the Computer chooses it.
+        #[arg(long, requires = "output")]
+        from_hub: bool,
     },
     /// Print what happens in the office, one line each, until Ctrl-C.
     ///
@@ -264,8 +268,9 @@ impl<'a> Task<'a> {
             AgentCommand::Resources { computer, server, cursor, all: true } => {
                 Self::Resources(resources::ResourceList { computer, server, cursor: cursor.clone() })
             }
-            AgentCommand::Dpe { computer, uri, timeout, output: Some(output), files } => {
-                Self::Fetch(dpe::Fetch { computer, uri: dpe::document(uri)?, timeout: *timeout, output, files })
+            AgentCommand::Dpe { computer, uri, timeout, output: Some(output), files, from_hub } => {
+                let (uri, timeout, from_hub) = (dpe::document(uri)?, *timeout, *from_hub);
+                Self::Fetch(dpe::Fetch { computer, uri, timeout, output, files, from_hub })
             }
             command => Self::Request(AgentRequest::new(command)?),
         })

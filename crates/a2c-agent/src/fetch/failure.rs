@@ -25,6 +25,12 @@ pub enum FetchFailure {
     /// The URL leads where this Agent does not go.
     #[error("its URI cannot be used: {0}")]
     UrlRefused(#[source] UrlRefusal),
+    /// The URL leads to the hub of this Agent.
+    #[error(
+        "its URI leads to the hub itself, which the options do not allow; if the hub serves documents, too, allow it with \
+         `FetchOptions::hub`"
+    )]
+    Hub,
     /// The options say no.
     #[error(
         "its URI is of the scheme `{scheme}:`, which the options do not allow; if you trust the Computer with it, allow it \

@@ -37,7 +37,7 @@ pub(crate) async fn fetch(
             "file" if options.files == Files::Refused => Err(not_allowed("files")),
             "file" => file::read(&url, &options.files, options.max_bytes).await,
             "http" | "https" if !options.http => Err(not_allowed("http")),
-            "http" | "https" => web.get(&url, options.max_bytes).await,
+            "http" | "https" => web.get(&url, options).await,
             scheme => Err(FetchFailure::Scheme { scheme: scheme.to_owned() }),
         }
     };

@@ -17,6 +17,9 @@ pub struct FetchOptions {
     pub files: Files,
     /// Whether `http://` and `https://` may be fetched.
     pub http: bool,
+    /// Whether the hub of the Agent may be asked for a document. The Computer chooses the URL, and a hub on this machine
+    /// may answer this process more than others.
+    pub hub: bool,
 }
 
 impl FetchOptions {
@@ -47,6 +50,11 @@ impl FetchOptions {
     pub fn with_http(self, http: bool) -> Self {
         Self { http, ..self }
     }
+
+    /// Whether the hub of the Agent may be asked for a document.
+    pub fn with_hub(self, hub: bool) -> Self {
+        Self { hub, ..self }
+    }
 }
 
 impl Default for FetchOptions {
@@ -57,6 +65,7 @@ impl Default for FetchOptions {
             max_bytes: Self::DEFAULT_MAX_BYTES,
             files: Files::default(),
             http: true,
+            hub: false,
         }
     }
 }

@@ -192,6 +192,27 @@ async fn redirects_are_followed_a_few_times_and_only_to_where_documents_are() {
 }
 
 #[tokio::test]
+async fn the_hub_is_not_asked_for_a_document_unless_allowed() {
+    let (hub, agent, mut desk) = office().await;
+    let (web, options) = (Web::start().await, FetchOptions::default());
+    let port = hub.url().rsplit_once(':').unwrap().1.to_owned();
+    let mut outcome = async |options: &FetchOptions, uri: &str| fetch(&agent, &mut desk, options, &[at(uri)]).await;
+    for host in ["127.0.0.1", "localhost", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]"] {
+        let failure = failure(outcome(&options, &format!("http://{host}:{port}/healthz")).await);
+        assert!(matches!(failure, FetchFailure::Hub), "{host}: {failure:?}");
+        assert!(failure.to_string().contains("`FetchOptions::hub`"), "{failure}");
+    }
+    let redirected = format!("{}/to/http%3A%2F%2F127.0.0.1%3A{port}%2Fhealthz", web.url);
+    assert!(matches!(failure(outcome(&options, &redirected).await), FetchFailure::Redirect));
+    // Other listeners of this machine are where documents are.
+    outcome(&options, &format!("{}/document", web.url)).await.unwrap();
+    let allowed = options.with_hub(true);
+    for uri in [format!("{}/healthz", hub.url()), redirected] {
+        outcome(&allowed, &uri).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_fetched_here_is_named_and_handed_back() {
     let (_hub, agent, mut desk) = office().await;
     let options = FetchOptions::default();

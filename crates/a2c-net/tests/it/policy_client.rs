@@ -3,7 +3,8 @@
 use std::error::Error as _;
 
 use a2c_net::{
-    AddressKind, AddressPolicy, LookupError, PolicyClient, UrlRefusal, http_client, literal_address, lookup, tls,
+    AddressKind, AddressPolicy, LookupError, OffLimits, PolicyClient, UrlRefusal, http_client, literal_address, lookup,
+    tls,
 };
 use axum::Router;
 use axum::http::HeaderMap;
@@ -85,4 +86,23 @@ async fn a_url_is_judged_before_anything_is_sent() {
     let refused = client(AddressPolicy::THIS_MACHINE).get(url).unwrap_err();
     assert_eq!(refused, UrlRefusal::Address(AddressKind::CloudMetadata));
     assert_eq!(refused.to_string(), "its address is off limits (cloud metadata)");
+}
+
+#[tokio::test]
+async fn a_listener_that_is_off_limits_is_not_reached() {
+    let (hub, other) = (server().await, server().await);
+    let url = |port: u16, path: &str| format!("http://127.0.0.1:{port}/{path}").parse::<Url>().unwrap();
+    let off_limits = OffLimits::listener_of(&url(hub, "")).await;
+    let builder = http_client(tls::without_trust().unwrap());
+    let client = PolicyClient::avoiding(builder, AddressPolicy::ANYWHERE, 2, off_limits).unwrap();
+    client.get(url(other, "d")).unwrap().send().await.unwrap();
+    assert_eq!(client.get(url(hub, "d")).unwrap_err(), UrlRefusal::OffLimits);
+    assert_eq!(client.get(format!("http://localhost:{hub}/d").parse().unwrap()).unwrap_err(), UrlRefusal::OffLimits);
+    let away = Router::new()
+        .route("/", get(move || async move { (StatusCode::FOUND, [(LOCATION, format!("http://127.0.0.1:{hub}/d"))]) }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let away_port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move { axum::serve(listener, away).await });
+    let error = client.get(url(away_port, "")).unwrap().send().await.unwrap_err();
+    assert_eq!(refusal(&error), Some(&UrlRefusal::OffLimits));
 }

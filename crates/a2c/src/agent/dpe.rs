@@ -41,12 +41,13 @@ pub(super) struct Fetch<'a> {
     pub(super) timeout: Option<u64>,
     pub(super) output: &'a Path,
     pub(super) files: &'a [PathBuf],
+    pub(super) from_hub: bool,
 }
 
 impl Fetch<'_> {
     pub(super) async fn run(&self, agent: &Agent) -> Result<ExitCode> {
         let files = if self.files.is_empty() { Files::Refused } else { Files::Within(self.files.to_vec()) };
-        let mut options = FetchOptions::default().with_files(files);
+        let mut options = FetchOptions::default().with_files(files).with_hub(self.from_hub);
         options.resolve_timeout = self.timeout.map_or(options.resolve_timeout, Duration::from_secs);
         let fetched = agent.fetch_dpe(self.computer, self.uri, &options).await.map_err(|error| match error {
             // What is refused is told as everywhere else.
@@ -55,6 +56,10 @@ impl Fetch<'_> {
                 "the Computer says that the document is in a file of this machine ({}): --files DIR allows to read those of a \
                  directory",
                 output::one_line(&resource.uri)
+            ),
+            FetchError::Fetch { failure: FetchFailure::Hub, .. } => anyhow!(
+                "the Computer says that the document is at the hub itself: --from-hub allows to fetch it there, where the hub \
+                 serves documents, too"
             ),
             error => error.into(),
         })?;

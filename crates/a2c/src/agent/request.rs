@@ -43,7 +43,7 @@ impl AgentRequest {
                 let payload = json!({ "computer": computer, "mcp_server": server, "cursor": cursor });
                 (event::GET_RESOURCES, payload, Seconds::DEFAULT)
             }
-            AgentCommand::Dpe { computer, uri, timeout, output: _, files: _ } => {
+            AgentCommand::Dpe { computer, uri, timeout, output: _, files: _, from_hub: _ } => {
                 let uri = dpe::document(uri)?;
                 let limit = timeout.map(Seconds::new).transpose()?;
                 let payload = json!({ "computer": computer, "uri": uri, "timeout": limit });
