@@ -10,6 +10,7 @@
 struct Readme;
 
 mod json;
+mod json_text;
 mod redactor;
 mod secret;
 mod spelling;

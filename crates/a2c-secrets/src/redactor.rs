@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
+use crate::json_text;
 use crate::secret::{REDACTED, Secret};
 use crate::spelling::Text;
 
@@ -86,36 +87,42 @@ impl Redactor {
 
     /// The text without the secrets.
     pub fn redact(&self, text: &str) -> String {
-        let mut hidden = text.to_owned();
+        self.hidden(text).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// The text without the secrets, if it holds any.
+    fn hidden(&self, text: &str) -> Option<String> {
         if self.is_empty() {
-            return hidden;
+            return None;
         }
+        let mut hidden: Option<Zeroizing<String>> = None;
         // What stands around a redacted value may form another one with what replaced it.
         for _ in 0..ROUNDS {
-            let found = self.occurrences(&hidden);
+            let text = hidden.as_deref().map_or(text, String::as_str);
+            let found = self.occurrences(text);
             if found.is_empty() {
-                return hidden;
+                return hidden.map(|mut hidden| std::mem::take(&mut *hidden));
             }
-            let mut shorter = String::with_capacity(hidden.len());
+            let mut shorter = String::with_capacity(text.len());
             let mut from = 0;
             for range in found {
-                shorter.push_str(&hidden[from..range.start]);
+                shorter.push_str(&text[from..range.start]);
                 shorter.push_str(REDACTED);
                 from = range.end;
             }
-            shorter.push_str(&hidden[from..]);
-            hidden.zeroize();
-            hidden = shorter;
+            shorter.push_str(&text[from..]);
+            hidden = Some(Zeroizing::new(shorter));
         }
         // The text was made to keep the search busy: a value is wrapped many times over. No value is as short as this.
-        hidden.zeroize();
-        REDACTED.to_owned()
+        Some(REDACTED.to_owned())
     }
 
     /// Redacts a text in place. Most texts hold no secret: that is found out first, and fast.
     pub fn redact_in_place(&self, text: &mut String) {
-        if !self.is_empty() && self.may_be_in(text) {
-            *text = self.redact(text);
+        if self.may_be_in(text)
+            && let Some(hidden) = self.hidden(text)
+        {
+            *text = hidden;
         }
     }
 
@@ -125,14 +132,49 @@ impl Redactor {
             _ if self.is_empty() => {}
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
-            Value::Object(fields) => {
-                if fields.keys().any(|key| self.may_be_in(key)) {
-                    let named = std::mem::take(fields).into_iter();
-                    *fields = named.map(|(key, field)| (self.redact(&key), field)).collect();
-                }
-                fields.values_mut().for_each(|field| self.redact_json(field));
-            }
+            Value::Object(fields) => self.redact_object(fields),
             _ => {}
+        }
+    }
+
+    /// Redacts every text of a JSON object, names of fields included.
+    pub fn redact_object(&self, fields: &mut Map<String, Value>) {
+        if self.is_empty() {
+            return;
+        }
+        if fields.keys().any(|key| self.may_be_in(key)) {
+            let named = std::mem::take(fields).into_iter();
+            *fields = named.map(|(key, field)| (self.redact(&key), field)).collect();
+        }
+        fields.values_mut().for_each(|field| self.redact_json(field));
+    }
+
+    /// Redacts every text of a JSON text in place, names of fields included. It takes no more memory than the text and the
+    /// longest of its texts do, where a tree of it may take a hundred times as much. What is no JSON stays as it is.
+    pub fn redact_json_text(&self, json: &mut String) {
+        if self.is_empty() || !self.may_be_in(json) {
+            return;
+        }
+        let mut redacted = Vec::new();
+        let mut copied = 0;
+        for text in json_text::texts(json) {
+            let quoted = &json[text.clone()];
+            if !self.may_be_in(quoted) {
+                continue;
+            }
+            let Ok(plain) = serde_json::from_str::<String>(quoted) else { continue };
+            let hidden = self.hidden(&Zeroizing::new(plain));
+            if let Some(hidden) = hidden {
+                redacted.reserve(json.len() - copied);
+                redacted.extend_from_slice(&json.as_bytes()[copied..text.start]);
+                serde_json::to_writer(&mut redacted, &hidden).expect("a text can be written into memory");
+                copied = text.end;
+            }
+        }
+        if copied > 0 {
+            redacted.extend_from_slice(&json.as_bytes()[copied..]);
+            json.zeroize();
+            *json = String::from_utf8(redacted).expect("texts and what stands between them are UTF-8");
         }
     }
 
@@ -246,6 +288,28 @@ mod tests {
         redactor(&["s3cret-1"]).redact_json(&mut value);
         let expected = serde_json::json!({"a": ["x *** y", {"b": "***="}], "***": 1, "n": 7, "ok": "s3cre"});
         assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn a_json_text_is_redacted_like_its_tree() {
+        let redactor = redactor(&["s3cret-1", "nabcd", "12345678", "a\"b\\c"]);
+        for json in [
+            r#"{"a": ["x s3cret-1 y", {"b": "czNjcmV0LTE="}], "s3cret-1": 1, "n": 7, "ok": "s3cre"}"#,
+            r#"{"line\nabcd": "\nabcd nabcd", "number": 12345678, "text": "12345678"}"#,
+            r#"["a\"b\\c", "a\u0022b\u005cc", "{\"k\":\"a\\\"b\\\\c\"}"]"#,
+            r#"["s3cret-1"]"#,
+            r#""s3cret-1""#,
+            r#"[{"":0},{}]"#,
+        ] {
+            let mut tree: Value = serde_json::from_str(json).unwrap();
+            redactor.redact_json(&mut tree);
+            let mut text = json.to_owned();
+            redactor.redact_json_text(&mut text);
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), tree, "{json}");
+        }
+        let mut broken = r#"{"s3cret-1"#.to_owned();
+        redactor.redact_json_text(&mut broken);
+        assert_eq!(broken, r#"{"s3cret-1"#);
     }
 
     /// Lines that make a careless search slow: it would go over the rest of each from every place in it.
