@@ -41,7 +41,8 @@ impl ProgressListeners {
         // What a tool says goes to the owner's log only, and not as loud as its end.
         if tracing::enabled!(tracing::Level::DEBUG) {
             let (done, total) = (progress.progress, progress.total);
-            let message = progress.message.as_deref().map(|message| secrets.redact(&cut(message, MESSAGE)));
+            // Cut last: a secret that a cut goes through would not be recognised any more.
+            let message = progress.message.as_deref().map(|message| cut(&secrets.redact(message), MESSAGE));
             tracing::debug!(server, done, total, message, "tool call progress");
         }
     }
