@@ -33,7 +33,7 @@ pub(crate) struct Core {
     pub(crate) confirmation: Confirmation,
     pub(crate) history: History,
     /// Results that are too large to be sent whole.
-    pub(crate) results: ResultStore,
+    pub(crate) results: Arc<ResultStore>,
     /// How large a result may be to be sent whole, in bytes.
     pub(crate) max_result: usize,
     /// One change of the configuration at a time.
@@ -69,7 +69,7 @@ impl Core {
             tools,
             confirmation,
             history: History::default(),
-            results: ResultStore::default(),
+            results: Arc::default(),
             max_result,
             changing: tokio::sync::Mutex::default(),
             tools_changed: ChangeSignal::new(),
@@ -105,6 +105,8 @@ impl Core {
             servers: &self.servers,
             confirmation: &self.confirmation,
             history: &self.history,
+            results: &self.results,
+            max_result: self.max_result,
         }
     }
 

@@ -174,7 +174,7 @@ impl ComputerHandle {
         let cancel = CancellationToken::new();
         let _gone = cancel.clone().drop_guard();
         let core = self.core.clone();
-        let running = tokio::spawn(async move { core.tool_runner().run(call, &cancel).await });
+        let running = tokio::spawn(async move { core.tool_runner().run(call, &cancel).await.into_result() });
         running.await.unwrap_or_else(|error| CallToolResult::failure(ErrorCode::ToolFailed, &error.to_string()))
     }
 

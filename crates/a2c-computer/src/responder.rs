@@ -21,6 +21,7 @@ use crate::tools::call::{CallRequest, Caller};
 use crate::tools::idempotency::{
     Arrival, CallKey, CallOutcome, IdempotencyLimits, IdempotentCalls, RepeatWaiter, RunPermit,
 };
+use crate::tools::large_answer::CallOutput;
 use crate::tools::result_limit;
 
 /// An answer as it goes out. It is kept for those who ask again.
@@ -209,7 +210,11 @@ impl Responder {
     }
 
     /// The result as it travels, or what is shown of one that is too large for that.
-    fn bounded(&self, result: CallToolResult) -> Result<Answer, ErrorBody> {
+    fn bounded(&self, output: CallOutput) -> Result<Answer, ErrorBody> {
+        let result = match output {
+            CallOutput::Large(answer) => return Ok(answer.json.into()),
+            CallOutput::Result(result) => result,
+        };
         let answer = answer_of(&result)?;
         if answer.get().len() <= self.core.max_result {
             return Ok(answer);

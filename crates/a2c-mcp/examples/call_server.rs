@@ -10,7 +10,7 @@ use std::time::Duration;
 use a2c_mcp::log::ServerLog;
 use a2c_mcp::model::Tool;
 use a2c_mcp::stdio::StdioTransport;
-use a2c_mcp::{CallLimits, Degradation, HeartbeatPolicy, Session, SessionEvents, SessionOptions, ToolCall};
+use a2c_mcp::{CallLimits, Degradation, HeartbeatPolicy, Session, SessionEvents, SessionOptions, ToolAnswer, ToolCall};
 use a2c_process::LineWriter;
 use a2c_protocol::config::EncodingErrors;
 use a2c_secrets::Redactor;
@@ -57,6 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         start: 10 * second,
         health: HeartbeatPolicy { every: 30 * second, limit: 10 * second, misses: 3 },
         secrets,
+        credentials: Redactor::default(),
     };
     let (session, tools) = Session::open(transport, options, Arc::new(Print)).await?;
     println!("The server has a tool named {}.", tools[0].name);
@@ -64,8 +65,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments = json!({"text": "hello"}).as_object().cloned().unwrap_or_default();
     let call = ToolCall { tool: "echo", arguments, trace: None };
     let limits = CallLimits { deadline: Instant::now() + 10 * second, idle: None };
-    let result = session.connection().call_tool(call, limits, &CancellationToken::new()).await?;
-    println!("It answers {}.", serde_json::to_value(&result)?["content"][0]["text"]);
+    match session.connection().call_tool(call, limits, &CancellationToken::new()).await? {
+        ToolAnswer::Result(result) => println!("It answers {}.", serde_json::to_value(&result)?["content"][0]["text"]),
+        ToolAnswer::Large(result) => println!("It answers with {} bytes.", result.text().len()),
+    }
     session.close().await;
     Ok(())
 }

@@ -14,12 +14,15 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 use rmcp::{Peer, RoleClient};
+use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::detail::Detail;
 use crate::http::{AccessError, HttpError, http_error};
+use crate::large::{self, count_values};
+use crate::large_result::LargeResult;
 use crate::progress::ProgressListeners;
 use crate::redaction::RedactModel as _;
 
@@ -93,6 +96,53 @@ pub enum CallFailure {
     /// The server answered something else.
     #[error("{0}")]
     UnexpectedAnswer(ExpectedAnswer),
+    /// The answer has more values than can be built: it would take many times its size.
+    #[error("the server's answer has {0} values, which are too many")]
+    TooManyValues(usize),
+}
+
+/// The result of a tool call.
+#[derive(Debug)]
+pub enum ToolAnswer {
+    /// As the library reads it.
+    Result(CallToolResult),
+    /// A large one, as its text.
+    Large(LargeResult),
+}
+
+/// What a request was answered with.
+pub(crate) enum Reply {
+    /// As the library reads it.
+    Read(ServerResult),
+    /// A large result, as its text.
+    Text(String),
+}
+
+impl Reply {
+    fn new(result: ServerResult) -> Self {
+        match large::text_of(result) {
+            Ok(text) => Self::Text(text),
+            Err(result) => Self::Read(result),
+        }
+    }
+}
+
+/// The most values that an answer may have which is built as a tree: it takes some 25 MB then, besides its texts.
+const MOST_VALUES: usize = 250_000;
+
+/// Builds the answer of a text, if it has not too many values. On a thread of its own: it takes as long as the text is long.
+pub(crate) async fn build<T: DeserializeOwned + Send + 'static>(
+    text: String,
+    expected: ExpectedAnswer,
+) -> Result<T, CallFailure> {
+    let built = tokio::task::spawn_blocking(move || {
+        let values = count_values(&text);
+        if values > MOST_VALUES {
+            return Err(CallFailure::TooManyValues(values));
+        }
+        serde_json::from_str(&text).map_err(|_| CallFailure::UnexpectedAnswer(expected))
+    });
+    built.await.unwrap_or(Err(CallFailure::UnexpectedAnswer(expected)))
 }
 
 /// The answer that a request expects.
@@ -102,6 +152,9 @@ pub enum ExpectedAnswer {
     /// To `tools/call`.
     #[error("the server's answer is not a tool result")]
     ToolResult,
+    /// To `tools/list`.
+    #[error("its answer is no list of tools")]
+    ToolList,
     /// To `resources/list`.
     #[error("its answer is no list of resources")]
     ResourceList,
@@ -141,7 +194,8 @@ impl CallFailure {
             | Self::Cancelled
             | Self::Access(_)
             | Self::WentAway
-            | Self::UnexpectedAnswer(_) => self,
+            | Self::UnexpectedAnswer(_)
+            | Self::TooManyValues(_) => self,
         }
     }
 
@@ -176,7 +230,8 @@ impl Connection {
         call: ToolCall<'_>,
         limits: CallLimits,
         cancel: &CancellationToken,
-    ) -> Result<CallToolResult, CallFailure> {
+    ) -> Result<ToolAnswer, CallFailure> {
+        const NO_RESULT: CallFailure = CallFailure::UnexpectedAnswer(ExpectedAnswer::ToolResult);
         let _running = RunningCall::begin(&self.calls);
         let mut params = CallToolRequestParams::new(call.tool.to_owned()).with_arguments(call.arguments);
         if let Some(trace) = call.trace {
@@ -184,8 +239,12 @@ impl Connection {
         }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let outcome = match self.request(request, limits, cancel).await {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(_) => Err(CallFailure::UnexpectedAnswer(ExpectedAnswer::ToolResult)),
+            Ok(Reply::Read(ServerResult::CallToolResult(result))) => Ok(ToolAnswer::Result(result)),
+            Ok(Reply::Text(text)) => {
+                let read = tokio::task::spawn_blocking(|| LargeResult::of(text)).await;
+                read.ok().flatten().map(ToolAnswer::Large).ok_or(NO_RESULT)
+            }
+            Ok(Reply::Read(_)) => Err(NO_RESULT),
             Err(failure) => Err(failure),
         };
         if outcome.as_ref().is_err_and(CallFailure::leaves_doubt) {
@@ -194,13 +253,19 @@ impl Connection {
         outcome
     }
 
+    /// Sends a request without limits of its own: the caller has one for all of them.
+    pub(crate) async fn request_unlimited(&self, request: ClientRequest) -> Result<Reply, CallFailure> {
+        let sent = self.peer.send_request(request).await;
+        sent.map(Reply::new).map_err(CallFailure::from_service)
+    }
+
     /// Sends a request and waits for its answer. When the wait ends early, the server is told.
     pub(crate) async fn request(
         &self,
         request: ClientRequest,
         limits: CallLimits,
         cancel: &CancellationToken,
-    ) -> Result<ServerResult, CallFailure> {
+    ) -> Result<Reply, CallFailure> {
         let CallLimits { deadline, idle } = limits;
         let sending = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
         let handle = tokio::select! {
@@ -213,7 +278,8 @@ impl Connection {
         let given_up = tokio::select! {
             answer = handle.rx => {
                 pending.id = None;
-                return answer.unwrap_or(Err(ServiceError::TransportClosed)).map_err(CallFailure::from_service);
+                let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                return answer.map(Reply::new).map_err(CallFailure::from_service);
             }
             () = sleep_until(deadline) => CallFailure::Timeout,
             idle = silence(idle, &mut progress.count) => CallFailure::Idle(idle),

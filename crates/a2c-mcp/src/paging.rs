@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use a2c_secrets::Redactor;
-use rmcp::ServiceError;
 use rmcp::model::PaginatedRequestParams;
 use serde::Serialize;
 
@@ -13,6 +12,8 @@ use crate::call::CallFailure;
 const MAX_ITEMS: usize = 10_000;
 const MAX_PAGES: usize = 1_000;
 const MAX_BYTES: usize = 8 << 20;
+/// How many values all items may have: each takes a hundred bytes, however short its text.
+const MAX_VALUES: usize = 500_000;
 
 /// Why a list is not known.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -38,6 +39,12 @@ pub enum ListError {
         /// What is listed.
         what: &'static str,
     },
+    /// The items have too many values together.
+    #[error("its list of {what} has more than {MAX_VALUES} values")]
+    TooManyValues {
+        /// What is listed.
+        what: &'static str,
+    },
     /// The pages repeat, or there are too many.
     #[error("the pages of its list of {what} do not end")]
     Endless {
@@ -51,7 +58,7 @@ impl ListError {
     pub fn redacted(self, secrets: &Redactor) -> Self {
         match self {
             Self::Request { what, source } => Self::Request { what, source: source.redacted(secrets) },
-            Self::TooMany { .. } | Self::TooLarge { .. } | Self::Endless { .. } => self,
+            Self::TooMany { .. } | Self::TooLarge { .. } | Self::TooManyValues { .. } | Self::Endless { .. } => self,
         }
     }
 }
@@ -62,20 +69,25 @@ pub(crate) async fn all<T: Serialize, F>(
     mut page: impl FnMut(Option<PaginatedRequestParams>) -> F,
 ) -> Result<Vec<T>, ListError>
 where
-    F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
+    F: Future<Output = Result<(Vec<T>, Option<String>), CallFailure>>,
 {
     let mut items = Vec::new();
     let mut seen = HashSet::new();
     let mut cursor = None;
-    let mut bytes = 0;
+    let (mut bytes, mut values) = (0, 0);
     loop {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let page = page(Some(params)).await;
-        let (more, next) =
-            page.map_err(|error| ListError::Request { what, source: CallFailure::from_service(error) })?;
-        bytes += more.iter().map(written_size).sum::<usize>();
+        let (more, next) = page.map_err(|source| ListError::Request { what, source })?;
+        for size in more.iter().map(JsonSize::of) {
+            bytes += size.bytes;
+            values += size.values;
+        }
         if bytes > MAX_BYTES {
             return Err(ListError::TooLarge { what });
+        }
+        if values > MAX_VALUES {
+            return Err(ListError::TooManyValues { what });
         }
         items.extend(more);
         if items.len() > MAX_ITEMS {
@@ -91,21 +103,46 @@ where
 
 /// How many bytes a value has as JSON.
 pub fn written_size(value: &impl Serialize) -> usize {
-    struct ByteCounter(usize);
-    impl std::io::Write for ByteCounter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
+    JsonSize::of(value).bytes
+}
 
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
+/// The size of a value as JSON.
+#[derive(Default)]
+struct JsonSize {
+    bytes: usize,
+    /// How many values it consists of.
+    values: usize,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl JsonSize {
+    fn of(value: &impl Serialize) -> Self {
+        let mut size = Self { values: 1, ..Self::default() };
+        // What was read as JSON can be written as JSON, and counting does not fail.
+        let _ = serde_json::to_writer(&mut size, value);
+        size
     }
-    let mut counted = ByteCounter(0);
-    // What was read as JSON can be written as JSON, and counting does not fail.
-    let _ = serde_json::to_writer(&mut counted, value);
-    counted.0
+}
+
+impl std::io::Write for JsonSize {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes += bytes.len();
+        for byte in bytes {
+            match byte {
+                _ if std::mem::take(&mut self.escaped) => {}
+                b'\\' => self.escaped = true,
+                b'"' => self.in_text = !self.in_text,
+                b',' | b'[' | b'{' if !self.in_text => self.values += 1,
+                _ => {}
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -136,5 +173,15 @@ mod tests {
             async move { Ok((vec![page], Some(next.to_string()))) }
         });
         assert!(large.await.unwrap_err().to_string().contains("more than 8 MiB"));
+        let dense = all("tools", |_| async { Ok((vec![vec![0_u8; MAX_VALUES]], None)) });
+        assert!(dense.await.unwrap_err().to_string().contains("more than 500000 values"));
+    }
+
+    #[test]
+    fn values_are_counted_outside_of_texts() {
+        for text in ["7", r#""a,b[{\",""#, "[1,2]", r#"{"a":{"b\\":1},"c":"x,"}"#, r#"[{"":0},{"":0}]"#] {
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(JsonSize::of(&value).values, crate::large::count_values(text), "{text}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{CallFailure, CallLimits, Connection, ExpectedAnswer};
+use crate::call::{self, CallFailure, CallLimits, Connection, ExpectedAnswer, Reply};
 use crate::resource_list;
 
 /// What a server can do with resources.
@@ -50,12 +50,13 @@ impl Connection {
             ..ListResourcesRequest::default()
         };
         match self.ask(ClientRequest::ListResourcesRequest(request), deadline).await? {
-            ServerResult::CustomResult(answer) => page(resource_list::take(answer.0)),
+            Reply::Text(text) => page(call::build(text, ExpectedAnswer::ResourceList).await?),
+            Reply::Read(ServerResult::CustomResult(answer)) => page(resource_list::take(answer.0)),
             // The library read it from a stream that was resumed. As text, so that 0.8 stays 0.8.
-            ServerResult::ListResourcesResult(list) => {
+            Reply::Read(ServerResult::ListResourcesResult(list)) => {
                 serde_json::to_string(&list).and_then(|text| serde_json::from_str(&text)).ok().and_then(page)
             }
-            _ => None,
+            Reply::Read(_) => None,
         }
         .ok_or(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList))
     }
@@ -65,15 +66,13 @@ impl Connection {
         const NO_CONTENTS: CallFailure = CallFailure::UnexpectedAnswer(ExpectedAnswer::Contents);
         let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
         match self.ask(ClientRequest::ReadResourceRequest(request), deadline).await? {
-            ServerResult::ReadResourceResult(read) => {
+            Reply::Text(text) => contents(call::build(text, ExpectedAnswer::Contents).await?).ok_or(NO_CONTENTS),
+            Reply::Read(ServerResult::ReadResourceResult(read)) => {
                 let contents = read.contents.iter().map(serde_json::to_value);
                 contents.collect::<Result<_, _>>().map_err(|_| NO_CONTENTS)
             }
-            ServerResult::CustomResult(mut other) => match other.0.get_mut("contents").map(Value::take) {
-                Some(Value::Array(contents)) if contents.iter().all(Value::is_object) => Ok(contents),
-                _ => Err(NO_CONTENTS),
-            },
-            _ => Err(NO_CONTENTS),
+            Reply::Read(ServerResult::CustomResult(other)) => contents(other.0).ok_or(NO_CONTENTS),
+            Reply::Read(_) => Err(NO_CONTENTS),
         }
     }
 
@@ -91,8 +90,16 @@ impl Connection {
         self.ask(ClientRequest::UnsubscribeRequest(request), deadline).await.map(drop)
     }
 
-    async fn ask(&self, request: ClientRequest, deadline: Instant) -> Result<ServerResult, CallFailure> {
+    async fn ask(&self, request: ClientRequest, deadline: Instant) -> Result<Reply, CallFailure> {
         self.request(request, CallLimits { deadline, idle: None }, &CancellationToken::new()).await
+    }
+}
+
+/// The contents in an answer that the library did not read.
+fn contents(mut answer: Value) -> Option<Vec<Value>> {
+    match answer.get_mut("contents")?.take() {
+        Value::Array(contents) if contents.iter().all(Value::is_object) => Some(contents),
+        _ => None,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::detail::Detail;
 use crate::http::events::{events, stream_error};
 use crate::http::request::{HttpRequest, accepted, body, is_media};
 use crate::http::{self, Credentials, HttpError, HttpSetupError, NotMcp, repair};
+use crate::owed::OwedAnswers;
 
 /// How many messages may wait to be read before the server is made to wait.
 const INBOX: usize = 64;
@@ -27,6 +28,7 @@ const INBOX: usize = 64;
 struct SseTransport {
     stream: Arc<SseStream>,
     inbox: mpsc::Receiver<ServerJsonRpcMessage>,
+    owed: OwedAnswers,
     close: Option<DropGuard>,
 }
 
@@ -60,7 +62,7 @@ pub fn open(parameters: &SseParameters) -> Result<impl Transport<RoleClient> + u
     let (sender, inbox) = mpsc::channel(INBOX);
     let stop = CancellationToken::new();
     tokio::spawn(read_until_end(stream.clone(), sender, stop.clone()));
-    Ok(SseTransport { stream, inbox, close: Some(stop.drop_guard()) })
+    Ok(SseTransport { stream, inbox, owed: OwedAnswers::default(), close: Some(stop.drop_guard()) })
 }
 
 /// Reads the stream until it ends or the transport is closed.
@@ -110,7 +112,7 @@ async fn read(stream: &SseStream, sender: &mpsc::Sender<ServerJsonRpcMessage>) -
         if !matches!(event.event.as_deref(), None | Some("" | "message")) {
             continue;
         }
-        match repair::read(event.data.as_deref().unwrap_or_default().as_bytes()) {
+        match repair::read(event.data.unwrap_or_default().into_bytes()).await {
             Ok(message) => {
                 if sender.send(message).await.is_err() {
                     break;
@@ -164,11 +166,22 @@ impl Transport<RoleClient> for SseTransport {
 
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), HttpError>> + Send + 'static {
         let stream = self.stream.clone();
-        async move { stream.post(&message).await }
+        let waiting = self.owed.write(&message, 0);
+        async move {
+            let _waiting = waiting;
+            stream.post(&message).await
+        }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        self.inbox.recv().await
+        loop {
+            // A request that is not answered ends with its time limit: this does not wait for ever.
+            self.owed.bearable().await;
+            let message = self.inbox.recv().await?;
+            if self.owed.take_in(&message) {
+                return Some(message);
+            }
+        }
     }
 
     async fn close(&mut self) -> Result<(), HttpError> {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use a2c_mcp::model::CallToolResult;
-use a2c_mcp::{CallFailure, CallLimits, Connection, RedactModel as _, ResourcePage, ToolCall};
+use a2c_mcp::{
+    CallFailure, CallLimits, Connection, ExpectedAnswer, RedactModel as _, ResourcePage, ToolAnswer, ToolCall,
+};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -17,14 +18,28 @@ impl Server {
         call: ToolCall<'_>,
         limit: Duration,
         cancel: &CancellationToken,
-    ) -> Result<CallToolResult, CallFailure> {
+    ) -> Result<ToolAnswer, CallFailure> {
         let deadline = Instant::now() + limit;
         let connection = tokio::select! {
             connection = self.connected() => connection.ok_or(CallFailure::NotRunning)?,
             () = sleep_until(deadline) => return Err(CallFailure::Timeout),
             () = cancel.cancelled() => return Err(CallFailure::Cancelled),
         };
-        connection.call_tool(call, CallLimits { deadline, idle: self.record.context.limits.idle }, cancel).await
+        let limits = CallLimits { deadline, idle: self.record.context.limits.idle };
+        let answer = connection.call_tool(call, limits, cancel).await;
+        let credentials = self.credentials();
+        match answer {
+            Ok(ToolAnswer::Large(mut result)) => {
+                // It takes as long as the result is long.
+                let redacted = tokio::task::spawn_blocking(move || {
+                    result.redact(&credentials);
+                    result
+                });
+                let lost = CallFailure::UnexpectedAnswer(ExpectedAnswer::ToolResult);
+                redacted.await.map(ToolAnswer::Large).map_err(|_| lost)
+            }
+            answer => answer.map_err(|failure| failure.redacted(&credentials)),
+        }
     }
 
     /// One page of its list. A server that is being started is waited for.

@@ -36,6 +36,7 @@ where
         start: limits.start,
         health: limits.health.clone(),
         secrets: record.redactors().logs,
+        credentials: record.redactors().results,
     };
     let events = Arc::new(Events { record: record.clone(), health: health.clone() });
     let (mut session, tools) = tokio::select! {

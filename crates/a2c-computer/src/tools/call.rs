@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use a2c_mcp::http::AccessReason;
-use a2c_mcp::{CallFailure, RedactModel as _, ToolCall};
+use a2c_mcp::{CallFailure, LargeResult, RedactModel as _, ToolAnswer, ToolCall};
 use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
 use a2c_protocol::trace::TraceContext;
@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::Tools;
 use super::confirm::{CallToConfirm, Confirmation, Unconfirmed};
 use super::history::{History, PastCall};
+use super::large_answer::{self, AnswerMaker, CallOutput};
 use super::result_limit::A2C_RESULT;
+use super::result_store::ResultStore;
 use super::toolbox::ListedTool;
 use crate::config::tool_rules;
 use crate::servers::Servers;
@@ -67,11 +69,15 @@ pub(crate) struct ToolRunner<'a> {
     pub(crate) servers: &'a Servers,
     pub(crate) confirmation: &'a Confirmation,
     pub(crate) history: &'a History,
+    /// Where large results are kept.
+    pub(crate) results: &'a Arc<ResultStore>,
+    /// How large a result may be to be sent whole, in bytes.
+    pub(crate) max_result: usize,
 }
 
 impl ToolRunner<'_> {
     /// Runs a tool, and records the call in the history.
-    pub(crate) async fn run(&self, call: CallRequest, cancel: &CancellationToken) -> CallToolResult {
+    pub(crate) async fn run(&self, call: CallRequest, cancel: &CancellationToken) -> CallOutput {
         let begin = Instant::now();
         let agent = match &call.caller {
             Caller::Agent(agent) => Some(agent.as_str().into()),
@@ -81,7 +87,7 @@ impl ToolRunner<'_> {
         let server = self.tools.toolbox().find(&call.tool).map(|tool| tool.server().into());
         let (result, reached) = match self.attempt(call, cancel).await {
             Ok(result) => (result, true),
-            Err(refusal) => (refusal, false),
+            Err(refusal) => (CallOutput::Result(refusal), false),
         };
         self.history.record(PastCall {
             agent,
@@ -89,15 +95,15 @@ impl ToolRunner<'_> {
             tool,
             at: SystemTime::now(),
             duration: begin.elapsed(),
-            failed: result.is_error,
-            code: result.error_code().filter(|_| result.is_error),
+            failed: result.is_error(),
+            code: result.error_code().filter(|_| result.is_error()),
             reached,
         });
         result
     }
 
     /// Runs a tool; an error is the result of a call that did not reach its server.
-    async fn attempt(&self, call: CallRequest, cancel: &CancellationToken) -> Result<CallToolResult, CallToolResult> {
+    async fn attempt(&self, call: CallRequest, cancel: &CancellationToken) -> Result<CallOutput, CallToolResult> {
         let CallRequest { caller, tool: name, params, limit, trace } = call;
         let begin = Instant::now();
         let toolbox = self.tools.toolbox();
@@ -128,7 +134,15 @@ impl ToolRunner<'_> {
         let program = server.program().map(|program| (program, params.clone()));
         let call = ToolCall { tool: &tool.tool().name, arguments: params, trace };
         let mut result = match server.call(call, limit_left, cancel).await {
-            Ok(result) => to_wire(&result, tool.server()),
+            Ok(ToolAnswer::Result(result)) => to_wire(&result, tool.server()),
+            Ok(ToolAnswer::Large(result)) => match self.large(result, tool, program.is_some()).await {
+                // The owner's program needs the tree.
+                CallOutput::Result(result) => result,
+                answer => {
+                    server.counts().called(answer.is_error());
+                    return Ok(answer);
+                }
+            },
             Err(problem) => explain(tool, problem, limit),
         };
         if let Some((program, params)) = program {
@@ -136,7 +150,37 @@ impl ToolRunner<'_> {
         }
         server.credentials().redact_result(&mut result);
         server.counts().called(result.is_error);
-        Ok(result)
+        Ok(CallOutput::Result(result))
+    }
+
+    /// What becomes of a large result: an answer, or a tree where a program is to work on it.
+    async fn large(&self, result: LargeResult, tool: &ListedTool, has_program: bool) -> CallOutput {
+        let (store, limit, server) = (self.results.clone(), self.max_result, tool.server().to_owned());
+        let made = tokio::task::spawn_blocking(move || {
+            if has_program {
+                match large_answer::build(result.text()) {
+                    Some(mut built) => {
+                        own_meta(&mut built.meta, built.is_error, &server);
+                        return Ok(CallOutput::Result(built));
+                    }
+                    None => tracing::warn!(server, "a result has too many values for the VRL program"),
+                }
+            }
+            let own_meta = |meta: &mut Map<String, Value>, is_error: bool| own_meta(meta, is_error, &server);
+            AnswerMaker { own_meta: &own_meta, limit, store: &store }.answer(&result).map(CallOutput::Large)
+        });
+        let cannot = |error: &dyn std::fmt::Display| {
+            CallOutput::Result(failure(
+                tool,
+                ErrorCode::ToolFailed,
+                &format!("the result cannot be passed on: {error}"),
+            ))
+        };
+        match made.await {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => cannot(&error),
+            Err(error) => cannot(&error),
+        }
     }
 
     /// The result for a tool that does not exist. One that the owner forbids says so even before its server has started.
@@ -246,13 +290,17 @@ fn to_wire(result: &a2c_mcp::model::CallToolResult, server: &str) -> CallToolRes
                 .with_meta(CallToolResult::MCP_SERVER, server);
         }
     };
-    // Only this Computer sets these: a server must not pass for another, or its answer for the Computer's own.
-    for reserved in RESERVED {
-        wire.meta.remove(reserved);
-    }
-    if wire.is_error {
-        wire.meta.insert(CallToolResult::ERROR_CODE.into(), ErrorCode::ToolFailed.number().into());
-        wire.meta.insert(CallToolResult::MCP_SERVER.into(), server.into());
-    }
+    own_meta(&mut wire.meta, wire.is_error, server);
     wire
+}
+
+/// Only this Computer sets these: a server must not pass for another, or its answer for the Computer's own.
+fn own_meta(meta: &mut Map<String, Value>, is_error: bool, server: &str) {
+    for reserved in RESERVED {
+        meta.remove(reserved);
+    }
+    if is_error {
+        meta.insert(CallToolResult::ERROR_CODE.into(), ErrorCode::ToolFailed.number().into());
+        meta.insert(CallToolResult::MCP_SERVER.into(), server.into());
+    }
 }

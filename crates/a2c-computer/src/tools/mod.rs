@@ -9,6 +9,7 @@ pub(crate) mod confirm;
 pub(crate) mod gate;
 pub(crate) mod history;
 pub(crate) mod idempotency;
+pub(crate) mod large_answer;
 mod names;
 pub(crate) mod pins;
 pub(crate) mod result_limit;

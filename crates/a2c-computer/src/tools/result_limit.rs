@@ -32,19 +32,40 @@ const STRUCTURED: &str = "structured";
 const OWN_META: [&str; 4] =
     [CallToolResult::ERROR_CODE, CallToolResult::MCP_SERVER, CallToolResult::TIMEOUT, CallToolResult::CANCELLED];
 
+/// The parts of a result that are too large to be built as a tree, each as the JSON that the server sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LargeParts<'a> {
+    /// The whole result.
+    pub(crate) result: Option<&'a str>,
+    /// The structured content.
+    pub(crate) structured: Option<&'a str>,
+    /// The metadata.
+    pub(crate) meta: Option<&'a str>,
+}
+
 /// The result, if it has at most `limit` bytes on the wire; else a preview of it, and the whole goes to the store.
 pub(crate) fn bound(mut result: CallToolResult, limit: usize, store: &ResultStore, now: Instant) -> CallToolResult {
-    let limit = limit.max(MIN_LIMIT);
     // Only this Computer sets it: a server must not send an Agent elsewhere.
     result.meta.remove(A2C_RESULT);
-    if wire_size(&result) <= limit {
+    if wire_size(&result) <= limit.max(MIN_LIMIT) {
         return result;
     }
+    bound_large(result, LargeParts::default(), limit, store, now)
+}
+
+/// A preview of a result, of which some parts are texts; the whole goes to the store.
+pub(crate) fn bound_large(
+    result: CallToolResult,
+    large: LargeParts<'_>,
+    limit: usize,
+    store: &ResultStore,
+    now: Instant,
+) -> CallToolResult {
     let id = ResultId::random();
-    let budget = Budget::of(limit);
+    let budget = Budget::of(limit.max(MIN_LIMIT));
     let structured_fits = result.structured_content.as_ref().is_none_or(|own| encoded_size(own) <= budget.structured);
     let meta_fits = encoded_size(&result.meta) <= budget.meta && encoded_size(&result.extra) <= budget.extra;
-    let parts = parts_of(&result, structured_fits, meta_fits);
+    let parts = parts_of(&result, large, structured_fits, meta_fits);
 
     let mut about = json!({
         "uri": id.uri(), "size": parts.iter().map(ResultPart::size).sum::<usize>(), "page_size": store.page_size(),
@@ -102,23 +123,32 @@ fn own_meta(meta: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The whole result in parts, each of which can be read by itself.
-fn parts_of(result: &CallToolResult, structured_fits: bool, meta_fits: bool) -> Vec<ResultPart> {
-    if result.content.len() > MAX_PARTS {
+fn parts_of(result: &CallToolResult, large: LargeParts<'_>, structured_fits: bool, meta_fits: bool) -> Vec<ResultPart> {
+    if let Some(text) = large.result {
+        return vec![text_part("result", text.to_owned())];
+    }
+    if result.content.len() > MAX_PARTS && large.structured.is_none() && large.meta.is_none() {
         return vec![json_part("result", result)];
     }
     let mut parts: Vec<_> = result.content.iter().enumerate().map(|(n, block)| block_part(n, block)).collect();
     if let (false, Some(structured)) = (structured_fits, &result.structured_content) {
         parts.push(json_part(STRUCTURED, structured));
     }
+    parts.extend(large.structured.map(|text| text_part(STRUCTURED, text.to_owned())));
     if !meta_fits {
         parts.push(json_part("meta", &json!({"meta": result.meta, "extra": result.extra})));
     }
+    parts.extend(large.meta.map(|text| text_part("meta", text.to_owned())));
     parts
 }
 
 /// A field of the result, or all of it, as JSON.
 fn json_part(name: &str, value: &impl Serialize) -> ResultPart {
-    let text = serde_json::to_string(value).expect("maps with text for keys are JSON");
+    text_part(name, serde_json::to_string(value).expect("maps with text for keys are JSON"))
+}
+
+/// A field of the result, or all of it, in JSON already.
+fn text_part(name: &str, text: String) -> ResultPart {
     ResultPart {
         name: name.into(),
         kind: name.into(),
@@ -193,13 +223,19 @@ fn preview(content: &[Value], parts: &[ResultPart], id: ResultId, store: &Result
     blocks.append(&mut last);
     // Most tools say the same in text blocks, and then a note is enough.
     match parts.iter().find(|part| part.name == STRUCTURED) {
-        Some(part) if content.is_empty() => blocks.push(abridged(part, &uri(STRUCTURED), store, budget.structured / 2)),
+        Some(part) if content.is_empty() => {
+            blocks.push(abridged(part, &uri(STRUCTURED), store, budget.structured / 2));
+        }
         Some(part) => blocks.push(text_block(&format!(
             "[structured content, {} bytes, left out; read it with read_resource {}]",
             part.size(),
             uri(STRUCTURED)
         ))),
         None => {}
+    }
+    // A result of which nothing could be built shows the ends of its text.
+    if let ([only], true) = (parts, blocks.is_empty()) {
+        blocks.push(abridged(only, &uri(&only.name), store, budget.block));
     }
     blocks
 }

@@ -7,9 +7,9 @@ use futures_util::stream::{BoxStream, Stream, StreamExt, unfold};
 use reqwest::Response;
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use super::MESSAGE_LIMIT;
 use super::error::{HttpError, NotMcp};
 use crate::detail::Detail;
+use crate::large::MESSAGE_LIMIT;
 
 /// A stream of events; the error of one that ends early holds an [`HttpError`].
 pub(crate) type Events = BoxStream<'static, Result<Sse, SseError>>;

@@ -19,7 +19,3 @@ pub(crate) use client::client;
 pub use error::{HttpError, NotMcp, http_error};
 pub use parameters::ParameterError;
 pub(crate) use parameters::{address, headers, limit};
-
-/// The longest message that a server may send. It is larger than what a hub passes on, so that a large message can be
-/// refused by name.
-pub(crate) const MESSAGE_LIMIT: usize = 64 << 20;

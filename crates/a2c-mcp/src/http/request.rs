@@ -9,7 +9,8 @@ use reqwest::Response;
 use url::Url;
 
 use super::error::HttpError;
-use super::{AccessReason, Credentials, MESSAGE_LIMIT};
+use super::{AccessReason, Credentials};
+use crate::large::MESSAGE_LIMIT;
 
 /// A request that can be sent a second time, should the server refuse the first.
 #[derive(Clone)]

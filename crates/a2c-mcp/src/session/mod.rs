@@ -15,18 +15,19 @@ use a2c_secrets::Redactor;
 use a2c_supervise::{ChangeSignal, Coalescer, HeartbeatPolicy, Lost, Pace, PulseEvent, heartbeat};
 use futures_util::future::{MaybeDone, maybe_done};
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, PingRequest, ProgressNotificationParam,
-    ResourceUpdatedNotificationParam, Tool,
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest, PingRequest,
+    ProgressNotificationParam, ResourceUpdatedNotificationParam, ServerResult, Tool,
 };
 use rmcp::service::{NotificationContext, RunningServiceCancellationToken};
 use rmcp::transport::Transport;
-use rmcp::{ClientHandler, Peer, RoleClient, ServiceError, ServiceExt as _};
+use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt as _};
 
 pub use error::{Degradation, SessionError, SessionErrorKind};
 
-use crate::call::{CallFailure, Connection};
+use crate::call::{self, CallFailure, Connection, ExpectedAnswer, Reply};
 use crate::paging::{self, ListError};
 use crate::progress::ProgressListeners;
+use crate::redaction::RedactModel as _;
 
 /// The least time between two listings that the server's notifications cause.
 const LIST_PAUSE: Duration = Duration::from_millis(250);
@@ -45,6 +46,8 @@ pub struct SessionOptions {
     pub health: HeartbeatPolicy,
     /// The values that no log line and no error shows.
     pub secrets: Redactor,
+    /// The values that nothing shows which the server says about its tools.
+    pub credentials: Redactor,
 }
 
 /// What a session tells its owner. The methods must not block.
@@ -100,15 +103,15 @@ impl Session {
         };
         let started = async {
             let service = client.serve(transport).await.map_err(SessionError::from_handshake)?;
-            let tools = list_tools(service.peer()).await.map_err(SessionError::Tools)?;
-            Ok((service, tools))
+            let connection = Connection::new(service.peer().clone(), progress);
+            let tools = list_tools(&connection, &options).await.map_err(SessionError::Tools)?;
+            Ok((service, connection, tools))
         };
         let started = match tokio::time::timeout(options.start, started).await {
             Ok(started) => started,
             Err(_) => Err(SessionError::StartTimeout(options.start)),
         };
-        let (service, tools) = started.map_err(|error: SessionError| error.redacted(&options.secrets))?;
-        let connection = Connection::new(service.peer().clone(), progress);
+        let (service, connection, tools) = started.map_err(|error: SessionError| error.redacted(&options.secrets))?;
         let ending = service.cancellation_token();
         let running: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             let _ = service.waiting().await;
@@ -128,7 +131,7 @@ impl Session {
             // A server that hung up is not blamed for pings that cannot be sent any more.
             biased;
             () = running => SessionError::HungUp,
-            never = refresh_tools(tools_changed, connection, &**events, &options.secrets) => match never {},
+            never = refresh_tools(tools_changed, connection, &**events, options) => match never {},
             ended = check_health(&options.health, connection, &**events, &options.secrets) => ended,
         }
     }
@@ -178,14 +181,14 @@ async fn refresh_tools(
     changed: &ChangeSignal,
     connection: &Connection,
     events: &dyn SessionEvents,
-    secrets: &Redactor,
+    options: &SessionOptions,
 ) -> Infallible {
     let mut coalescer = Coalescer::new(Pace::at_most_every(LIST_PAUSE));
     loop {
         coalescer.next(changed).await;
-        match tokio::time::timeout(LIST_LIMIT, list_tools(connection.peer())).await {
+        match tokio::time::timeout(LIST_LIMIT, list_tools(connection, options)).await {
             Ok(Ok(tools)) => events.tools_changed(tools),
-            Ok(Err(error)) => events.degraded(&Degradation::ToolsUnknown(error.redacted(secrets))),
+            Ok(Err(error)) => events.degraded(&Degradation::ToolsUnknown(error.redacted(&options.secrets))),
             Err(_) => events.degraded(&Degradation::ToolsTimeout),
         }
     }
@@ -218,16 +221,30 @@ async fn check_health(
     }
 }
 
-/// Every page of the server's tools. A server without tools may say so by not having the method.
-async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ListError> {
-    if peer.peer_info().is_some_and(|info| info.capabilities.tools.is_none()) {
+/// Every page of the server's tools, without credentials. A server without tools may say so by not having the method.
+async fn list_tools(connection: &Connection, options: &SessionOptions) -> Result<Vec<Tool>, ListError> {
+    const NO_LIST: CallFailure = CallFailure::UnexpectedAnswer(ExpectedAnswer::ToolList);
+    if connection.peer().peer_info().is_some_and(|info| info.capabilities.tools.is_none()) {
         return Ok(Vec::new());
     }
-    paging::all("tools", |params| async move {
-        let page = peer.list_tools(params).await?;
+    let tools = paging::all("tools", |params| async move {
+        let request = ListToolsRequest { params, ..ListToolsRequest::default() };
+        let page = match connection.request_unlimited(ClientRequest::ListToolsRequest(request)).await? {
+            Reply::Read(ServerResult::ListToolsResult(page)) => page,
+            Reply::Text(text) => call::build(text, ExpectedAnswer::ToolList).await?,
+            Reply::Read(_) => return Err(NO_LIST),
+        };
         Ok((page.tools, page.next_cursor))
     })
-    .await
+    .await?;
+    let credentials = options.credentials.clone();
+    // It takes as long as the list is long.
+    let redacted = tokio::task::spawn_blocking(move || credentials.redact_tools(tools)).await;
+    let (tools, left_out) = redacted.map_err(|_| ListError::Request { what: "tools", source: NO_LIST })?;
+    if left_out > 0 {
+        tracing::warn!(server = &*options.name, left_out, "tools are left out: their names hold a credential");
+    }
+    Ok(tools)
 }
 
 #[cfg(test)]
@@ -298,6 +315,7 @@ mod tests {
             start: Duration::from_secs(60),
             health: HeartbeatPolicy { every: Duration::from_secs(60), limit: Duration::from_secs(60), misses: 2 },
             secrets: Redactor::default(),
+            credentials: Redactor::default(),
         };
         let (mut session, _) = Session::open(HangsUp::new(), options, Arc::new(NoEvents)).await.unwrap();
         assert_eq!(session.watch().await, SessionError::HungUp);

@@ -1,7 +1,8 @@
 //! What a line on a server's standard output means.
 //!
 //! A message goes on to the MCP library. An answer that the library would refuse becomes an error for the request that
-//! waits for it, at once. What is no message at all is handed back as such.
+//! waits for it, at once. What is no message at all is handed back as such. Of a long line only the outline is read
+//! ([`crate::large`]).
 
 use std::borrow::Cow;
 
@@ -10,6 +11,7 @@ use a2c_protocol::config::EncodingErrors;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
 
+use crate::large::{self, LARGE, LargeMessage};
 use crate::resource_list;
 
 /// How much of a server's own words stands in an error.
@@ -20,6 +22,8 @@ const LONGEST_ID: usize = 256;
 
 /// How many messages may come at once. MCP has no such batches any more; a line could hold millions.
 const LARGEST_BATCH: usize = 1000;
+
+const NOT_UTF_8: &str = "the server's answer is not UTF-8 (`encoding_error_handler` may be `replace`)";
 
 /// What a line means.
 #[derive(Debug)]
@@ -42,6 +46,9 @@ pub(crate) fn read(line: &[u8], bad_bytes: EncodingErrors) -> Meaning {
     if line.is_empty() {
         return Meaning::Nothing;
     }
+    if line.len() > LARGE {
+        return read_large(line, bad_bytes);
+    }
     let problem = match serde_json::from_slice::<Box<ServerJsonRpcMessage>>(line) {
         Ok(mut message) => {
             resource_list::keep(&mut message, line);
@@ -53,13 +60,54 @@ pub(crate) fn read(line: &[u8], bad_bytes: EncodingErrors) -> Meaning {
     let text = match (String::from_utf8_lossy(line), bad_bytes) {
         (text @ Cow::Borrowed(_), _) => text,
         (_, EncodingErrors::Strict) => {
-            return unreadable(line, "the server's answer is not UTF-8 (`encoding_error_handler` may be `replace`)");
+            return unreadable(line, NOT_UTF_8);
         }
         (text, EncodingErrors::Replace) => text,
         (_, EncodingErrors::Ignore) => line.utf8_chunks().map(|chunk| chunk.valid()).collect(),
     };
     match serde_json::from_str(&text) {
         Ok(value) => understand(value, &problem),
+        Err(_) => unreadable(line, "the server's answer is not JSON"),
+    }
+}
+
+/// Reads a line that is too long to be built as a tree. It takes a while: not for a thread of the runtime.
+fn read_large(line: &[u8], bad_bytes: EncodingErrors) -> Meaning {
+    let text = match (str::from_utf8(line), bad_bytes) {
+        (Ok(text), _) => Cow::Borrowed(text),
+        (Err(_), EncodingErrors::Strict) => return unreadable(line, NOT_UTF_8),
+        (Err(_), EncodingErrors::Ignore) => line.utf8_chunks().map(|chunk| chunk.valid()).collect(),
+        // One byte for each: a text of bad bytes does not grow to three times its size.
+        (Err(_), EncodingErrors::Replace) => {
+            let mut text = String::with_capacity(line.len());
+            for chunk in line.utf8_chunks() {
+                text.push_str(chunk.valid());
+                text.extend((!chunk.invalid().is_empty()).then_some('?'));
+            }
+            Cow::Owned(text)
+        }
+    };
+    if !text.starts_with('[') {
+        return outlined(&text, line);
+    }
+    match large::read_batch(&text, LARGEST_BATCH) {
+        Ok(batch) => Meaning::Batch(batch.into_iter().map(|one| outlined(one.get(), one.get().as_bytes())).collect()),
+        Err(_) => Meaning::Garbage,
+    }
+}
+
+fn outlined(text: &str, line: &[u8]) -> Meaning {
+    match large::read(text) {
+        Ok(LargeMessage::Answer(message)) => Meaning::Message(message),
+        Ok(LargeMessage::Request(id)) if too_long(&id) => Meaning::Garbage,
+        Ok(LargeMessage::Request(id)) => {
+            let error = ErrorData::invalid_request(format!("it is longer than {LARGE} bytes"), None);
+            Meaning::Answer(Box::new(ClientJsonRpcMessage::error(error, Some(id))))
+        }
+        Ok(LargeMessage::Nothing) => Meaning::Nothing,
+        Ok(LargeMessage::Garbage) => Meaning::Garbage,
+        Ok(LargeMessage::Unusable(id, _)) if too_long(&id) => Meaning::Garbage,
+        Ok(LargeMessage::Unusable(id, why)) => refused(id, &format!("the server's answer cannot be understood: {why}")),
         Err(_) => unreadable(line, "the server's answer is not JSON"),
     }
 }
@@ -253,6 +301,30 @@ mod tests {
         assert_eq!(short(read_beginning(beginning, 5)), "error 7: the server's answer is longer than 5 bytes");
         assert_eq!(short(read_beginning(br#"{"result":{"content":["xxxxx"#, 5)), "garbage");
         assert_eq!(short(read_beginning(b"xxxxxx", 5)), "garbage");
+    }
+
+    #[test]
+    fn of_a_long_line_the_outline_is_read() {
+        let pad = "x".repeat(LARGE);
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{pad}"}}}}"#);
+        let text = serde_json::to_string(&format!(r#"{{"a":"{pad}"}}"#)).unwrap();
+        let outlined = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{text}}}"#);
+        check(answer.as_bytes(), &outlined);
+        check(format!("[{answer},{answer}]").as_bytes(), &format!("{outlined} | {outlined}"));
+        check(format!("[{}]", vec!["1"; LARGE].join(",")).as_bytes(), "garbage");
+        check(format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":"{pad}"}}"#).as_bytes(), "answer {");
+        check(format!(r#"{{"jsonrpc":"2.0","method":"m","params":"{pad}"}}"#).as_bytes(), "nothing");
+        check(format!(r#"{{"level":"info","text":"{pad}"}}"#).as_bytes(), "garbage");
+        check(
+            format!(r#"{{"jsonrpc":"2.0","id":7,"result":"{pad}"#).as_bytes(),
+            "error 7: the server's answer is not JSON",
+        );
+        let bad =
+            [br#"{"jsonrpc":"2.0","id":1,"result":{"a":"#, &b"\"\xff\xff"[..], pad.as_bytes(), br#""}}"#].concat();
+        check(&bad, "error 1: the server's answer is not UTF-8");
+        let found = |bad_bytes| short(read(&bad, bad_bytes));
+        assert!(found(EncodingErrors::Replace).contains(r#"\"??x"#), "one for each");
+        assert!(found(EncodingErrors::Ignore).contains(r#"\"xxx"#));
     }
 
     #[test]

@@ -10,7 +10,6 @@ mod launch;
 mod message;
 mod start_hint;
 mod transport;
-mod unread;
 
 pub use launch::{StartedServer, StdioLaunch, StdioStartError, start};
 pub use transport::StdioTransport;

@@ -3,8 +3,8 @@
 //! Lines of standard output become messages ([`super::message`]); what is no message is told to the server's log, and does
 //! no harm. Messages become lines of standard input ([`LineWriter`]).
 //!
-//! A server that asks and does not read our answers is not listened to until it has read some of them; if it does not,
-//! the session ends.
+//! A server that is owed too many answers is not listened to until it has read some of them; if it does not, the session
+//! ends.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,18 +14,18 @@ use std::time::Duration;
 use a2c_process::{BEGINNING, LineReader, LineWriter, ReadLine, cut};
 use a2c_protocol::config::EncodingErrors;
 use a2c_secrets::Redactor;
+use bytes::Bytes;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::AsyncRead;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::message::{self, Meaning};
-use super::unread::UnreadAnswers;
+use crate::large::{LARGE, MESSAGE_LIMIT};
 use crate::log::{LogSource, ServerLog};
-
-/// The longest message a server may send. Larger than what a hub passes on: what is read can be refused by name.
-const LINE_LIMIT: usize = 64 << 20;
+use crate::owed::OwedAnswers;
 
 /// How many lines that are no MCP are warned of, how many are written down, and how much of each is shown.
 const WARNINGS: u64 = 3;
@@ -39,9 +39,11 @@ const UNREAD: Duration = Duration::from_secs(3);
 pub struct StdioTransport<R> {
     lines: LineReader<R>,
     writer: Option<LineWriter>,
-    unread: UnreadAnswers,
-    /// By when some of the unread answers have to be read, if they are too many.
+    owed: OwedAnswers,
+    /// By when some of the owed answers have to be read, if they are too many.
     due: Option<Instant>,
+    /// A long line that is being read on a thread of its own.
+    reading: Option<JoinHandle<(Bytes, Meaning)>>,
     /// What else came with the last message.
     waiting: VecDeque<ServerJsonRpcMessage>,
     bad_bytes: EncodingErrors,
@@ -60,25 +62,26 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
     ) -> Self {
         let garbage = Garbage { name: name.to_owned(), log, secrets, count: 0 };
         Self {
-            lines: LineReader::new(stdout, LINE_LIMIT),
+            lines: LineReader::new(stdout, MESSAGE_LIMIT),
             writer: Some(writer),
-            unread: UnreadAnswers::default(),
+            owed: OwedAnswers::default(),
             due: None,
+            reading: None,
             waiting: VecDeque::new(),
             bad_bytes,
             garbage,
         }
     }
 
-    /// Waits while too many answers are unread; `false` if that lasts too long.
+    /// Waits while too many answers are owed; `false` if that lasts too long.
     async fn is_read(&mut self) -> bool {
-        if !self.unread.too_many() {
+        if !self.owed.too_many() {
             self.due = None;
             return true;
         }
         // Kept: a caller may stop waiting and call again at any time.
         let due = *self.due.get_or_insert_with(|| Instant::now() + UNREAD);
-        let read = timeout_at(due, self.unread.bearable()).await.is_ok();
+        let read = timeout_at(due, self.owed.bearable()).await.is_ok();
         if read {
             self.due = None;
         }
@@ -93,12 +96,32 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         tracing::warn!(server = self.garbage.name, "the server asks and does not read its standard input");
     }
 
-    fn take_in(&mut self, read: &ReadLine) {
-        let (line, meaning) = match read {
-            ReadLine::Whole(line) => (line, message::read(line, self.bad_bytes)),
-            ReadLine::TooLong(beginning) => (beginning, message::read_beginning(beginning, LINE_LIMIT)),
-        };
-        self.act(line, meaning);
+    fn take_in(&mut self, read: ReadLine) {
+        match read {
+            // It takes as long as the line is long, and other servers are not to wait for it.
+            ReadLine::Whole(line) if line.len() > LARGE => {
+                let bad_bytes = self.bad_bytes;
+                self.reading = Some(tokio::task::spawn_blocking(move || {
+                    let meaning = message::read(&line, bad_bytes);
+                    (line, meaning)
+                }));
+            }
+            ReadLine::Whole(line) => self.act(&line, message::read(&line, self.bad_bytes)),
+            ReadLine::TooLong(beginning) => {
+                self.act(&beginning, message::read_beginning(&beginning, MESSAGE_LIMIT));
+            }
+        }
+    }
+
+    /// Waits for the long line that is being read. A caller may stop waiting and call again at any time.
+    async fn finish_reading(&mut self) {
+        let Some(reading) = &mut self.reading else { return };
+        let read = reading.await;
+        self.reading = None;
+        match read {
+            Ok((line, meaning)) => self.act(&line, meaning),
+            Err(error) => tracing::error!(server = self.garbage.name, %error, "a message could not be read"),
+        }
     }
 
     fn act(&mut self, line: &[u8], meaning: Meaning) {
@@ -123,9 +146,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
         let writer = self.writer.clone();
         let is_answer = matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_));
         // Counted from now on, not from when a caller waits for it.
-        let unread = line.as_ref().ok().filter(|_| is_answer).map(|line| self.unread.add(line.len()));
+        let waiting = self.owed.write(&message, line.as_ref().map_or(0, Vec::len));
         async move {
-            let _unread = unread;
+            let _waiting = waiting;
             let mut line = line?;
             line.push(b'\n');
             let writer = writer.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "it was hung up"))?;
@@ -143,11 +166,15 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
                 self.give_up();
                 return None;
             }
+            self.finish_reading().await;
             if let Some(message) = self.waiting.pop_front() {
-                return Some(message);
+                if self.owed.take_in(&message) {
+                    return Some(message);
+                }
+                continue;
             }
             match self.lines.next().await {
-                Ok(Some(read)) => self.take_in(&read),
+                Ok(Some(read)) => self.take_in(read),
                 Ok(None) => return None,
                 Err(error) => {
                     tracing::warn!(server = self.garbage.name, %error, "cannot read what the server writes");
@@ -251,14 +278,14 @@ mod tests {
         let writer = tokio::spawn(async move {
             stdout.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"x\":\"").await.unwrap();
             let chunk = vec![b'x'; 1 << 20];
-            for _ in 0..65 {
+            for _ in 0..=MESSAGE_LIMIT >> 20 {
                 stdout.write_all(&chunk).await.unwrap();
             }
             stdout.write_all(b"\"}}\n{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{}}\n").await.unwrap();
         });
         let (id, message) = error_id(transport.receive().await);
         assert_eq!(id, Some(RequestId::Number(5)));
-        assert!(message.contains(&LINE_LIMIT.to_string()), "{message}");
+        assert!(message.contains(&MESSAGE_LIMIT.to_string()), "{message}");
         assert!(matches!(transport.receive().await, Some(ServerJsonRpcMessage::Response(_))));
         writer.await.unwrap();
     }
@@ -308,6 +335,32 @@ mod tests {
         assert!(transport.receive().await.is_none());
         assert_eq!(&*log.tail(1)[0].text, "it asks and does not read its standard input");
         assert!(transport.send(ClientJsonRpcMessage::request(ping, RequestId::Number(1))).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_is_not_read_while_it_is_owed_too_many_answers() {
+        let (mut transport, mut server) = stage("");
+        let initialized = serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        transport.send(serde_json::from_value(initialized).unwrap()).await.unwrap();
+        let pings: String =
+            (0..2000).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n")).collect();
+        server.stdout.write_all(pings.as_bytes()).await.unwrap();
+        // Every request that was handed over may be held by the library until it is answered.
+        let mut held = VecDeque::new();
+        let mut answered = 0;
+        while answered < 1000 {
+            let handed_over = tokio::time::timeout(UNREAD / 2, transport.receive()).await;
+            match handed_over {
+                Ok(Some(ServerJsonRpcMessage::Request(request))) => held.push_back(request.id),
+                Ok(other) => panic!("{other:?}"),
+                Err(_) => {
+                    assert_eq!(held.len(), 257);
+                    let pong = serde_json::json!({"jsonrpc": "2.0", "id": held.pop_front().unwrap(), "result": {}});
+                    transport.send(serde_json::from_value(pong).unwrap()).await.unwrap();
+                    answered += 1;
+                }
+            }
+        }
     }
 
     #[tokio::test]

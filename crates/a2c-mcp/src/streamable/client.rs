@@ -20,6 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 use url::Url;
 
+use super::large_answers::LargeAnswers;
 use crate::http::events::{Events, events, stream_error};
 use crate::http::request::{HttpRequest, accepted, body, is_media};
 use crate::http::{AccessReason, Credentials, HttpError, NotMcp, repair};
@@ -48,6 +49,7 @@ pub(crate) struct ClientSettings {
     /// The owner's sign-in, where that is the way in.
     pub(crate) bearer: Option<Bearer>,
     pub(crate) credentials: Credentials,
+    pub(super) large: LargeAnswers,
 }
 
 impl ClientSettings {
@@ -121,7 +123,7 @@ impl StreamableClient {
         }
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         if status.is_success() && is_media(&response, "text/event-stream") {
-            let events = answering(events(response, self.0.idle), asked);
+            let events = answering(self.0.large.kept_from(events(response, self.0.idle)), asked);
             return Ok(StreamableHttpPostResponse::Sse(events, session));
         }
         let json = is_media(&response, "application/json");
@@ -133,7 +135,7 @@ impl StreamableClient {
             };
         };
         let read = match json {
-            true => repair::read(&body(response, self.0.idle).await.map_err(StreamableHttpError::Client)?),
+            true => repair::read(body(response, self.0.idle).await.map_err(StreamableHttpError::Client)?).await,
             false => Err(NotMcp::Media),
         };
         match read {
@@ -172,7 +174,10 @@ impl StreamableClient {
             _ if !is_media(&response, "text/event-stream") => Err(StreamableHttpError::ServerDoesNotSupportSse),
             // The library asks again at once for a stream that breaks, and after a pause for one that ends. A server
             // that breaks it every time would keep us busy, hence every stream ends.
-            _ => Ok(events(response, self.0.idle).scan((), |(), event| ready(event.ok().map(Ok))).boxed()),
+            _ => {
+                let events = self.0.large.kept_from(events(response, self.0.idle));
+                Ok(events.scan((), |(), event| ready(event.ok().map(Ok))).boxed())
+            }
         }
     }
 
@@ -270,7 +275,16 @@ mod tests {
         let [timeout, idle] = [1, 300].map(Duration::from_secs);
         let client = http::client(&url, HeaderMap::new(), timeout).unwrap();
         let credentials = Credentials::Headers;
-        let settings = ClientSettings { url, client, timeout, idle, ends_session: true, bearer: None, credentials };
+        let settings = ClientSettings {
+            url,
+            client,
+            timeout,
+            idle,
+            ends_session: true,
+            bearer: None,
+            credentials,
+            large: LargeAnswers::default(),
+        };
         for (method, params, expected) in [
             ("tools/call", serde_json::json!({"name": "any"}), idle),
             ("tools/list", serde_json::json!({}), timeout),

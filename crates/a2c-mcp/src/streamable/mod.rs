@@ -1,6 +1,8 @@
 //! Streamable HTTP: the MCP library's transport over an HTTP client of our own.
 
 mod client;
+mod large_answers;
+mod transport;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +14,13 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 
-use crate::http::{self, Credentials, HttpSetupError, MESSAGE_LIMIT};
+use crate::http::{self, Credentials, HttpSetupError};
+use crate::large::MESSAGE_LIMIT;
 use crate::oauth::TokenStore;
 use crate::oauth::bearer::Bearer;
 use client::{ClientSettings, StreamableClient};
+use large_answers::LargeAnswers;
+use transport::StreamableTransport;
 
 /// How many requests may wait for the head of their answer at the same time. The library's own 16 are few for a busy
 /// server that answers with plain JSON.
@@ -45,6 +50,7 @@ pub fn open(
         Some(_) => Credentials::SignIn { server: name.to_owned() },
         None => Credentials::Headers,
     };
+    let large = LargeAnswers::default();
     let client = StreamableClient::new(ClientSettings {
         client: http::client(&url, headers, timeout)?,
         bearer: tokens.map(|store| Bearer::new(name, &url, store)),
@@ -53,6 +59,7 @@ pub fn open(
         idle,
         ends_session: parameters.terminate_on_close,
         credentials,
+        large: large.clone(),
     });
     let mut retries = ExponentialBackoff::default();
     retries.max_delay = Some(LONGEST_PAUSE);
@@ -63,5 +70,5 @@ pub fn open(
         .max_sse_event_size(MESSAGE_LIMIT);
     config.retry_config = Arc::new(retries);
     config.channel_buffer_capacity = IN_FLIGHT;
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableTransport::new(StreamableHttpClientTransport::with_client(client, config), large))
 }

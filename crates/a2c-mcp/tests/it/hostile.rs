@@ -212,7 +212,7 @@ async fn a_huge_answer_is_refused_by_name() {
         flood(stream).await;
     })
     .await;
-    assert!(fails(&client).await.contains("more than 64 MiB"));
+    assert!(fails(&client).await.contains("more than 32 MiB"));
     assert!(!client.is_closed());
     let client = streamable_server(move |mut asked: ReceivedRequest| async move {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
@@ -220,7 +220,7 @@ async fn a_huge_answer_is_refused_by_name() {
         flood(asked.stream).await;
     })
     .await;
-    assert!(fails(&client).await.contains("more than 64 MiB"));
+    assert!(fails(&client).await.contains("more than 32 MiB"));
     assert!(!client.is_closed());
 }
 

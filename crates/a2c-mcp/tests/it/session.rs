@@ -76,6 +76,7 @@ fn options(seconds: f64) -> SessionOptions {
         start: Duration::from_secs_f64(seconds),
         health: HeartbeatPolicy { every: Duration::from_millis(50), limit: Duration::from_millis(50), misses: 2 },
         secrets: Redactor::new(["s3cret"]),
+        credentials: Redactor::default(),
     }
 }
 
