@@ -186,7 +186,7 @@ impl Agent {
     }
 
     /// Asks a Computer, on behalf of the trace.
-    pub(crate) async fn ask<T: DeserializeOwned>(
+    pub(crate) async fn ask<T: DeserializeOwned + Send + 'static>(
         &self,
         event: &str,
         request: &impl Serialize,

@@ -112,8 +112,8 @@ mod paging;
 mod traced;
 
 pub use a2c_link::{
-    CertificateProblem, ClientCertificate, ConnectError, DisconnectReason, JoinError, LinkEnded, LinkOptions,
-    Reconnect, RequestError, Secret, SocketConnectError, TlsFiles, Token, TokenFileError, Transport,
+    AnswerText, CertificateProblem, ClientCertificate, ConnectError, DisconnectReason, JoinError, LinkEnded,
+    LinkOptions, Reconnect, RequestError, Secret, SocketConnectError, TlsFiles, Token, TokenFileError, Transport,
 };
 /// Parts of [`FetchFailure`].
 pub use a2c_net::{AddressKind, HttpClientError, UrlRefusal, tls::TlsError};

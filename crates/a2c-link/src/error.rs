@@ -9,6 +9,7 @@ use a2c_protocol::{ErrorBody, ErrorCode, Version};
 use a2c_socketio::HttpRefusal;
 use serde::Deserialize;
 
+use crate::answer::AnswerText;
 use crate::token::TokenFileError;
 
 /// Why a connection to the hub failed.
@@ -211,6 +212,14 @@ pub enum RequestError {
         size: usize,
         /// The limit in bytes.
         limit: usize,
+    },
+    /// The answer has so many values that a structure of them would take many times its size.
+    #[error("the answer of {} bytes has too many values: they would take {} MiB", .answer.json().len(), .tree >> 20)]
+    TooManyValues {
+        /// What they would take, in bytes.
+        tree: usize,
+        /// The answer itself.
+        answer: AnswerText,
     },
 }
 

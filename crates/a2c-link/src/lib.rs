@@ -11,6 +11,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod answer;
 mod error;
 mod link;
 mod link_ended;
@@ -23,6 +24,7 @@ pub use a2c_socketio::{
     AckReply, CertificateProblem, ClientCertificate, Closed, DisconnectReason, EmitError, Event, Inbox, Incoming,
     Payload, Reconnect, SocketConnectError, TlsFiles, Transport,
 };
+pub use answer::AnswerText;
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};
 pub use link_ended::LinkEnded;

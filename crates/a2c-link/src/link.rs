@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_protocol::office::{JoinOfficeReq, LeaveOfficeReq};
-use a2c_protocol::{ErrorBody, Role, answer, event};
+use a2c_protocol::{ErrorBody, Role, event};
 use a2c_socketio::{Client, Closed, Inbox, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::answer;
 use crate::error::{ConnectError, JoinError, RefusalContext, RequestError};
 use crate::link_ended::LinkEnded;
 use crate::options::LinkOptions;
@@ -94,15 +95,13 @@ impl Link {
     }
 
     /// Sends a request and decodes its answer.
-    pub async fn request<T: DeserializeOwned>(
+    pub async fn request<T: DeserializeOwned + Send + 'static>(
         &self,
         event: &str,
         request: &impl Serialize,
         limit: Duration,
     ) -> Result<T, RequestError> {
-        let payload = self.call(event, request, limit).await?;
-        let first = payload.raw(0).ok_or_else(|| RequestError::WrongShape("the answer is empty".into()))?;
-        Ok(answer::decode(first.get())?)
+        answer::decode(self.call(event, request, limit).await?).await
     }
 
     async fn call(&self, event: &str, request: &impl Serialize, limit: Duration) -> Result<Payload, RequestError> {

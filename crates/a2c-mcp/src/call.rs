@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use a2c_protocol::trace::TraceContext;
+use a2c_protocol::tree_size::TreeSize;
 use a2c_secrets::Redactor;
 use a2c_supervise::ChangeSignal;
 use rmcp::ServiceError;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::detail::Detail;
 use crate::http::{AccessError, HttpError, http_error};
-use crate::large::{self, count_values};
+use crate::large;
 use crate::large_result::LargeResult;
 use crate::progress::ProgressListeners;
 use crate::redaction::RedactModel as _;
@@ -96,8 +97,8 @@ pub enum CallFailure {
     /// The server answered something else.
     #[error("{0}")]
     UnexpectedAnswer(ExpectedAnswer),
-    /// The answer has more values than can be built: it would take many times its size.
-    #[error("the server's answer has {0} values, which are too many")]
+    /// The answer consists of so many values that they would take this much memory, in bytes.
+    #[error("the server's answer has too many values: they would take {} MiB", .0 >> 20)]
     TooManyValues(usize),
 }
 
@@ -127,18 +128,19 @@ impl Reply {
     }
 }
 
-/// The most values that an answer may have which is built as a tree: it takes some 25 MB then, besides its texts.
-const MOST_VALUES: usize = 250_000;
+/// What a tree of an answer may take, besides three times the size of the answer.
+const LARGEST_TREE: usize = 32 << 20;
 
-/// Builds the answer of a text, if it has not too many values. On a thread of its own: it takes as long as the text is long.
+/// Builds the answer of a text, unless it takes too much memory. On a thread of its own: it takes as long as the text is
+/// long.
 pub(crate) async fn build<T: DeserializeOwned + Send + 'static>(
     text: String,
     expected: ExpectedAnswer,
 ) -> Result<T, CallFailure> {
     let built = tokio::task::spawn_blocking(move || {
-        let values = count_values(&text);
-        if values > MOST_VALUES {
-            return Err(CallFailure::TooManyValues(values));
+        let size = TreeSize::of(&text).bytes();
+        if size > LARGEST_TREE + 3 * text.len() {
+            return Err(CallFailure::TooManyValues(size));
         }
         serde_json::from_str(&text).map_err(|_| CallFailure::UnexpectedAnswer(expected))
     });

@@ -3,7 +3,7 @@
 //! A tree takes up to a hundred times as much memory as its text, and the library builds it several times. Of a large
 //! message only its outline is read: which request it answers, and whether with a result or an error. The result stays a
 //! text, and goes through the library as one: [`text_of`] finds it on the other side. What becomes of it depends on what
-//! was asked; [`count_values`] says what a tree of it would cost.
+//! was asked.
 
 use std::fmt;
 
@@ -147,34 +147,6 @@ pub(crate) fn text_of(result: ServerResult) -> Result<String, ServerResult> {
     }
 }
 
-/// How many values a JSON text has: a tree of it takes about a hundred bytes for each, and those of its texts.
-pub fn count_values(json: &str) -> usize {
-    let bytes = json.as_bytes();
-    let mut values = 1;
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b',' | b'[' | b'{' => values += 1,
-            b'"' => at = end_of_text(bytes, at),
-            _ => {}
-        }
-    }
-    values
-}
-
-/// Where the text ends that begins at `from`, behind its quotation mark.
-fn end_of_text(bytes: &[u8], mut from: usize) -> usize {
-    while let Some(found) = bytes[from..].iter().position(|byte| matches!(byte, b'"' | b'\\')) {
-        let at = from + found;
-        if bytes[at] == b'"' {
-            return at + 1;
-        }
-        from = (at + 2).min(bytes.len());
-    }
-    bytes.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,15 +206,6 @@ mod tests {
         assert_eq!(texts("[1, {}]", 2), Some(vec!["1", "{}"]));
         for refused in ["[1,2,3]", "{}", "[1", "[1]2"] {
             assert_eq!(texts(refused, 2), None, "{refused}");
-        }
-    }
-
-    #[test]
-    fn values_are_counted_outside_of_texts() {
-        for (text, values) in
-            [("7", 1), (r#""a,b[{\",""#, 1), ("[1,2]", 3), (r#"{"a":{"b\\":1},"c":"x"}"#, 4), (r#"[{"":0},{"":0}]"#, 5)]
-        {
-            assert_eq!(count_values(text), values, "{text}");
         }
     }
 }

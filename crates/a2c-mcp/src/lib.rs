@@ -32,7 +32,6 @@ pub mod streamable;
 pub use a2c_supervise::HeartbeatPolicy;
 pub use call::{CallFailure, CallLimits, Connection, ExpectedAnswer, ToolAnswer, ToolCall};
 pub use detail::Detail;
-pub use large::count_values;
 pub use large_result::{LargeResult, LargeResultFields};
 pub use redaction::RedactModel;
 pub use resources::{ResourcePage, ResourceSupport};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use a2c_protocol::tree_size::TreeSize;
 use a2c_secrets::Redactor;
 use rmcp::model::PaginatedRequestParams;
 use serde::Serialize;
@@ -12,8 +13,8 @@ use crate::call::CallFailure;
 const MAX_ITEMS: usize = 10_000;
 const MAX_PAGES: usize = 1_000;
 const MAX_BYTES: usize = 8 << 20;
-/// How many values all items may have: each takes a hundred bytes, however short its text.
-const MAX_VALUES: usize = 500_000;
+/// What all items may take in memory: a short text may hold many values.
+const MAX_TREE: usize = 64 << 20;
 
 /// Why a list is not known.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -40,7 +41,7 @@ pub enum ListError {
         what: &'static str,
     },
     /// The items have too many values together.
-    #[error("its list of {what} has more than {MAX_VALUES} values")]
+    #[error("its list of {what} has too many values: they would take more than {} MiB", MAX_TREE >> 20)]
     TooManyValues {
         /// What is listed.
         what: &'static str,
@@ -74,19 +75,19 @@ where
     let mut items = Vec::new();
     let mut seen = HashSet::new();
     let mut cursor = None;
-    let (mut bytes, mut values) = (0, 0);
+    let (mut bytes, mut tree) = (0, 0);
     loop {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let page = page(Some(params)).await;
         let (more, next) = page.map_err(|source| ListError::Request { what, source })?;
         for size in more.iter().map(JsonSize::of) {
             bytes += size.bytes;
-            values += size.values;
+            tree += size.tree.bytes();
         }
         if bytes > MAX_BYTES {
             return Err(ListError::TooLarge { what });
         }
-        if values > MAX_VALUES {
+        if tree > MAX_TREE {
             return Err(ListError::TooManyValues { what });
         }
         items.extend(more);
@@ -106,19 +107,16 @@ pub fn written_size(value: &impl Serialize) -> usize {
     JsonSize::of(value).bytes
 }
 
-/// The size of a value as JSON.
+/// The size of a value: as JSON and in memory.
 #[derive(Default)]
 struct JsonSize {
     bytes: usize,
-    /// How many values it consists of.
-    values: usize,
-    in_text: bool,
-    escaped: bool,
+    tree: TreeSize,
 }
 
 impl JsonSize {
     fn of(value: &impl Serialize) -> Self {
-        let mut size = Self { values: 1, ..Self::default() };
+        let mut size = Self::default();
         // What was read as JSON can be written as JSON, and counting does not fail.
         let _ = serde_json::to_writer(&mut size, value);
         size
@@ -128,15 +126,7 @@ impl JsonSize {
 impl std::io::Write for JsonSize {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes += bytes.len();
-        for byte in bytes {
-            match byte {
-                _ if std::mem::take(&mut self.escaped) => {}
-                b'\\' => self.escaped = true,
-                b'"' => self.in_text = !self.in_text,
-                b',' | b'[' | b'{' if !self.in_text => self.values += 1,
-                _ => {}
-            }
-        }
+        self.tree.add(bytes);
         Ok(bytes.len())
     }
 
@@ -173,15 +163,7 @@ mod tests {
             async move { Ok((vec![page], Some(next.to_string()))) }
         });
         assert!(large.await.unwrap_err().to_string().contains("more than 8 MiB"));
-        let dense = all("tools", |_| async { Ok((vec![vec![0_u8; MAX_VALUES]], None)) });
-        assert!(dense.await.unwrap_err().to_string().contains("more than 500000 values"));
-    }
-
-    #[test]
-    fn values_are_counted_outside_of_texts() {
-        for text in ["7", r#""a,b[{\",""#, "[1,2]", r#"{"a":{"b\\":1},"c":"x,"}"#, r#"[{"":0},{"":0}]"#] {
-            let value: serde_json::Value = serde_json::from_str(text).unwrap();
-            assert_eq!(JsonSize::of(&value).values, crate::large::count_values(text), "{text}");
-        }
+        let dense = all("tools", |_| async { Ok((vec![vec![0_u8; MAX_TREE / 32]], None)) });
+        assert!(dense.await.unwrap_err().to_string().contains("too many values"));
     }
 }

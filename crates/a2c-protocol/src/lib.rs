@@ -24,6 +24,7 @@ pub mod seconds;
 pub mod tool;
 mod tool_schema;
 pub mod trace;
+pub mod tree_size;
 pub mod uri;
 pub mod version;
 

@@ -187,6 +187,11 @@ pub(crate) async fn run(args: AgentArgs) -> Result<ExitCode> {
             Ok(ExitCode::FAILURE)
         }
         Some(RequestError::Refused(refusal)) => Err(refusal::explained(refusal)),
+        // It is printed as it came: no structure of it is needed.
+        Some(RequestError::TooManyValues { answer, .. }) if args.json => {
+            output::line(answer.json());
+            Ok(ExitCode::SUCCESS)
+        }
         _ => Err(error),
     }
 }

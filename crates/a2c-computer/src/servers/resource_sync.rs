@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2c_mcp::paging::written_size;
-use a2c_mcp::{CallFailure, Connection, RedactModel as _, ResourceSupport, count_values};
+use a2c_mcp::{CallFailure, Connection, RedactModel as _, ResourceSupport};
+use a2c_protocol::tree_size::TreeSize;
 use a2c_supervise::{Coalescer, Pace};
 use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
 use serde_json::Value;
@@ -42,8 +43,8 @@ const SUBSCRIBE_LIMIT: Duration = Duration::from_secs(10);
 const READS: usize = 8;
 const READ_LIMIT: Duration = Duration::from_secs(20);
 
-/// How many values the level 1 of a document may have.
-const MOST_VALUES: usize = 50_000;
+/// What the level 1 of a document may take in memory.
+const LARGEST_LEVEL: usize = 16 << 20;
 
 /// The server says that a resource changed.
 pub(super) fn resource_updated(record: &ServerRecord, uri: &str) {
@@ -264,7 +265,6 @@ impl ResourceSync<'_> {
 /// The level 1 of a document, of what was read.
 fn level_one(contents: &[Value]) -> Option<Value> {
     let texts = contents.iter().filter_map(|content| content["text"].as_str());
-    // A text of more values would take many times its size.
-    let texts = texts.filter(|text| count_values(text) <= MOST_VALUES);
+    let texts = texts.filter(|text| TreeSize::of(text).bytes() <= LARGEST_LEVEL);
     texts.filter_map(|text| serde_json::from_str(text).ok()).find(Value::is_object)
 }

@@ -3,17 +3,18 @@
 
 use std::time::Instant;
 
-use a2c_mcp::{LargeResult, LargeResultFields, count_values};
+use a2c_mcp::{LargeResult, LargeResultFields};
 use a2c_protocol::ErrorCode;
 use a2c_protocol::tool::CallToolResult;
+use a2c_protocol::tree_size::TreeSize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::result_limit::{self, LargeParts};
 use super::result_store::ResultStore;
 
-/// The most values that a text may have which is built as a tree: a few megabytes, besides its texts.
-const MOST_VALUES: usize = 50_000;
+/// What a tree may take, besides the size of its text.
+const LARGEST_TREE: usize = 16 << 20;
 
 /// Larger metadata is read in pages.
 const LARGEST_META: usize = 64 << 10;
@@ -61,9 +62,13 @@ impl CallOutput {
     }
 }
 
-/// The result of a text as a tree, if it has not too many values.
+/// The result of a text as a tree, if that is not too large.
 pub(crate) fn build(json: &str) -> Option<CallToolResult> {
-    (count_values(json) <= MOST_VALUES).then(|| serde_json::from_str(json).ok()).flatten()
+    has_small_tree(json).then(|| serde_json::from_str(json).ok()).flatten()
+}
+
+fn has_small_tree(json: &str) -> bool {
+    TreeSize::of(json).bytes() <= LARGEST_TREE + json.len()
 }
 
 /// What the answer to a call is made with.
@@ -95,7 +100,7 @@ impl AnswerMaker<'_> {
                 return Ok(LargeAnswer { json: RawValue::from_string(whole)?, is_error });
             }
         }
-        let content = fields.content.map(RawValue::get).filter(|content| count_values(content) <= MOST_VALUES);
+        let content = fields.content.map(RawValue::get).filter(|content| has_small_tree(content));
         let large = LargeParts {
             result: if content.is_none() { Some(result.text()) } else { None },
             structured: fields.structured_content.map(RawValue::get),
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn content_of_very_many_values_is_read_as_one_document() {
         let store = ResultStore::default();
-        let sent = json!({"content": vec![json!({"type": "text", "text": ""}); MOST_VALUES]});
+        let sent = json!({"content": vec![json!({"type": "text", "text": ""}); LARGEST_TREE / 500]});
         let bounded = answer(&sent, MIN_LIMIT, &store);
         assert!(bounded.text().starts_with("{\"content\":["), "{}", bounded.text());
         let uri = bounded.meta[A2C_RESULT]["uri"].as_str().unwrap();

@@ -19,6 +19,8 @@ mod control;
 mod help;
 mod hostile_mcp;
 mod interop_python;
+mod large_messages;
+mod leaky;
 mod left_behind;
 mod logging;
 mod mistakes;

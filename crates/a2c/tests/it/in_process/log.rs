@@ -1,4 +1,4 @@
-//! What this process logs, from warnings up.
+//! What this process logs.
 
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,11 +10,20 @@ pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 impl Log {
     /// Begins to keep the log; tests that run in one process share it.
     pub(crate) fn keep() -> Self {
+        Self::keep_what("warn")
+    }
+
+    /// The same with all that the program logs at most, if no other test of the process began before.
+    pub(crate) fn keep_all() -> Self {
+        Self::keep_what("rmcp=error,debug")
+    }
+
+    fn keep_what(filter: &str) -> Self {
         static KEPT: OnceLock<Log> = OnceLock::new();
         let keep = || {
             let log = Self::default();
             let writer = log.clone();
-            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_max_level(tracing::Level::WARN);
+            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter);
             subscriber.with_writer(move || writer.clone()).init();
             log
         };
