@@ -1,13 +1,11 @@
 //! Answers become structures: a large one on a thread of its own, and not one that would take many times its size.
 
-use std::fmt;
-use std::sync::Arc;
-
 use a2c_protocol::answer;
 use a2c_protocol::tree_size::TreeSize;
 use a2c_socketio::Payload;
 use serde::de::DeserializeOwned;
 
+use crate::answer_text::AnswerText;
 use crate::error::RequestError;
 
 /// A longer answer is a large one.
@@ -15,24 +13,6 @@ const LARGE: usize = 64 << 10;
 
 /// What the values of an answer may take in memory, besides three times its size.
 const LARGEST_TREE: usize = 128 << 20;
-
-/// The text of an answer that was not decoded.
-#[derive(Clone, PartialEq, Eq)]
-pub struct AnswerText(Arc<str>);
-
-impl AnswerText {
-    /// The JSON, as the hub sent it.
-    pub fn json(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for AnswerText {
-    /// Without the text, which is large.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AnswerText({} bytes)", self.0.len())
-    }
-}
 
 /// Decodes the first argument of an acknowledgement.
 pub(crate) async fn decode<T: DeserializeOwned + Send + 'static>(payload: Payload) -> Result<T, RequestError> {
@@ -52,7 +32,7 @@ fn text_of(payload: &Payload) -> &str {
 fn decode_large<T: DeserializeOwned>(json: &str) -> Result<T, RequestError> {
     let tree = TreeSize::of(json).bytes();
     if tree > LARGEST_TREE + 3 * json.len() {
-        return Err(RequestError::TooManyValues { tree, answer: AnswerText(json.into()) });
+        return Err(RequestError::TooManyValues { tree, answer: AnswerText::new(json) });
     }
     Ok(answer::decode(json)?)
 }

@@ -9,7 +9,7 @@ use a2c_protocol::{ErrorBody, ErrorCode, Version};
 use a2c_socketio::HttpRefusal;
 use serde::Deserialize;
 
-use crate::answer::AnswerText;
+use crate::answer_text::AnswerText;
 use crate::token::TokenFileError;
 
 /// Why a connection to the hub failed.

@@ -12,6 +12,7 @@
 struct Readme;
 
 mod answer;
+mod answer_text;
 mod error;
 mod link;
 mod link_ended;
@@ -24,7 +25,7 @@ pub use a2c_socketio::{
     AckReply, CertificateProblem, ClientCertificate, Closed, DisconnectReason, EmitError, Event, Inbox, Incoming,
     Payload, Reconnect, SocketConnectError, TlsFiles, Transport,
 };
-pub use answer::AnswerText;
+pub use answer_text::AnswerText;
 pub use error::{ConnectError, JoinError, RequestError};
 pub use link::{Link, Seat};
 pub use link_ended::LinkEnded;

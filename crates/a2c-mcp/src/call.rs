@@ -112,18 +112,19 @@ pub enum ToolAnswer {
 }
 
 /// What a request was answered with.
-pub(crate) enum Reply {
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
+pub(crate) enum ServerReply {
     /// As the library reads it.
     Read(ServerResult),
     /// A large result, as its text.
     Text(String),
 }
 
-impl Reply {
-    fn new(result: ServerResult) -> Self {
-        match large::text_of(result) {
-            Ok(text) => Self::Text(text),
-            Err(result) => Self::Read(result),
+impl ServerReply {
+    fn new(mut result: ServerResult) -> Self {
+        match large::take_text(&mut result) {
+            Some(text) => Self::Text(text),
+            None => Self::Read(result),
         }
     }
 }
@@ -241,12 +242,12 @@ impl Connection {
         }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let outcome = match self.request(request, limits, cancel).await {
-            Ok(Reply::Read(ServerResult::CallToolResult(result))) => Ok(ToolAnswer::Result(result)),
-            Ok(Reply::Text(text)) => {
+            Ok(ServerReply::Read(ServerResult::CallToolResult(result))) => Ok(ToolAnswer::Result(result)),
+            Ok(ServerReply::Text(text)) => {
                 let read = tokio::task::spawn_blocking(|| LargeResult::of(text)).await;
                 read.ok().flatten().map(ToolAnswer::Large).ok_or(NO_RESULT)
             }
-            Ok(Reply::Read(_)) => Err(NO_RESULT),
+            Ok(ServerReply::Read(_)) => Err(NO_RESULT),
             Err(failure) => Err(failure),
         };
         if outcome.as_ref().is_err_and(CallFailure::leaves_doubt) {
@@ -256,9 +257,9 @@ impl Connection {
     }
 
     /// Sends a request without limits of its own: the caller has one for all of them.
-    pub(crate) async fn request_unlimited(&self, request: ClientRequest) -> Result<Reply, CallFailure> {
+    pub(crate) async fn request_unlimited(&self, request: ClientRequest) -> Result<ServerReply, CallFailure> {
         let sent = self.peer.send_request(request).await;
-        sent.map(Reply::new).map_err(CallFailure::from_service)
+        sent.map(ServerReply::new).map_err(CallFailure::from_service)
     }
 
     /// Sends a request and waits for its answer. When the wait ends early, the server is told.
@@ -267,7 +268,7 @@ impl Connection {
         request: ClientRequest,
         limits: CallLimits,
         cancel: &CancellationToken,
-    ) -> Result<Reply, CallFailure> {
+    ) -> Result<ServerReply, CallFailure> {
         let CallLimits { deadline, idle } = limits;
         let sending = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
         let handle = tokio::select! {
@@ -281,7 +282,7 @@ impl Connection {
             answer = handle.rx => {
                 pending.id = None;
                 let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
-                return answer.map(Reply::new).map_err(CallFailure::from_service);
+                return answer.map(ServerReply::new).map_err(CallFailure::from_service);
             }
             () = sleep_until(deadline) => CallFailure::Timeout,
             idle = silence(idle, &mut progress.count) => CallFailure::Idle(idle),

@@ -2,7 +2,7 @@
 //!
 //! A tree takes up to a hundred times as much memory as its text, and the library builds it several times. Of a large
 //! message only its outline is read: which request it answers, and whether with a result or an error. The result stays a
-//! text, and goes through the library as one: [`text_of`] finds it on the other side. What becomes of it depends on what
+//! text, and goes through the library as one: [`take_text`] finds it on the other side. What becomes of it depends on what
 //! was asked.
 
 use std::fmt;
@@ -138,12 +138,12 @@ fn read_result(text: &str) -> Option<ServerResult> {
     Some(ServerResult::CustomResult(CustomResult(Value::String(text.to_owned()))))
 }
 
-/// The text of a result that was too large to be read, or the result.
-pub(crate) fn text_of(result: ServerResult) -> Result<String, ServerResult> {
+/// Takes the text of a result that was too large to be read.
+pub(crate) fn take_text(result: &mut ServerResult) -> Option<String> {
     match result {
         // No result of MCP is a text by itself: this one came from `read`, or is wrong in any case.
-        ServerResult::CustomResult(CustomResult(Value::String(text))) => Ok(text),
-        other => Err(other),
+        ServerResult::CustomResult(CustomResult(Value::String(text))) => Some(std::mem::take(text)),
+        _ => None,
     }
 }
 
@@ -154,9 +154,9 @@ mod tests {
     fn short(text: &str) -> String {
         match read(text) {
             Ok(LargeMessage::Answer(message)) => match *message {
-                ServerJsonRpcMessage::Response(response) => match text_of(response.result) {
-                    Ok(text) => format!("{}: {text}", response.id),
-                    Err(result) => format!("{}: read {}", response.id, serde_json::to_string(&result).unwrap()),
+                ServerJsonRpcMessage::Response(mut response) => match take_text(&mut response.result) {
+                    Some(text) => format!("{}: {text}", response.id),
+                    None => format!("{}: read {}", response.id, serde_json::to_string(&response.result).unwrap()),
                 },
                 ServerJsonRpcMessage::Error(error) => {
                     format!("{}: error {} {}", error.id.unwrap(), error.error.code.0, error.error.message)

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{self, CallFailure, CallLimits, Connection, ExpectedAnswer, Reply};
+use crate::call::{self, CallFailure, CallLimits, Connection, ExpectedAnswer, ServerReply};
 use crate::resource_list;
 
 /// What a server can do with resources.
@@ -50,13 +50,13 @@ impl Connection {
             ..ListResourcesRequest::default()
         };
         match self.ask(ClientRequest::ListResourcesRequest(request), deadline).await? {
-            Reply::Text(text) => page(call::build(text, ExpectedAnswer::ResourceList).await?),
-            Reply::Read(ServerResult::CustomResult(answer)) => page(resource_list::take(answer.0)),
+            ServerReply::Text(text) => page(call::build(text, ExpectedAnswer::ResourceList).await?),
+            ServerReply::Read(ServerResult::CustomResult(answer)) => page(resource_list::take(answer.0)),
             // The library read it from a stream that was resumed. As text, so that 0.8 stays 0.8.
-            Reply::Read(ServerResult::ListResourcesResult(list)) => {
+            ServerReply::Read(ServerResult::ListResourcesResult(list)) => {
                 serde_json::to_string(&list).and_then(|text| serde_json::from_str(&text)).ok().and_then(page)
             }
-            Reply::Read(_) => None,
+            ServerReply::Read(_) => None,
         }
         .ok_or(CallFailure::UnexpectedAnswer(ExpectedAnswer::ResourceList))
     }
@@ -66,13 +66,13 @@ impl Connection {
         const NO_CONTENTS: CallFailure = CallFailure::UnexpectedAnswer(ExpectedAnswer::Contents);
         let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
         match self.ask(ClientRequest::ReadResourceRequest(request), deadline).await? {
-            Reply::Text(text) => contents(call::build(text, ExpectedAnswer::Contents).await?).ok_or(NO_CONTENTS),
-            Reply::Read(ServerResult::ReadResourceResult(read)) => {
+            ServerReply::Text(text) => contents(call::build(text, ExpectedAnswer::Contents).await?).ok_or(NO_CONTENTS),
+            ServerReply::Read(ServerResult::ReadResourceResult(read)) => {
                 let contents = read.contents.iter().map(serde_json::to_value);
                 contents.collect::<Result<_, _>>().map_err(|_| NO_CONTENTS)
             }
-            Reply::Read(ServerResult::CustomResult(other)) => contents(other.0).ok_or(NO_CONTENTS),
-            Reply::Read(_) => Err(NO_CONTENTS),
+            ServerReply::Read(ServerResult::CustomResult(other)) => contents(other.0).ok_or(NO_CONTENTS),
+            ServerReply::Read(_) => Err(NO_CONTENTS),
         }
     }
 
@@ -90,7 +90,7 @@ impl Connection {
         self.ask(ClientRequest::UnsubscribeRequest(request), deadline).await.map(drop)
     }
 
-    async fn ask(&self, request: ClientRequest, deadline: Instant) -> Result<Reply, CallFailure> {
+    async fn ask(&self, request: ClientRequest, deadline: Instant) -> Result<ServerReply, CallFailure> {
         self.request(request, CallLimits { deadline, idle: None }, &CancellationToken::new()).await
     }
 }

@@ -105,12 +105,12 @@ mod tests {
     async fn of_a_large_message_the_outline_is_read() {
         let pad = "x".repeat(LARGE);
         let read = |text: String| async { read(text.into_bytes()).await };
-        let Ok(ServerJsonRpcMessage::Response(answer)) =
+        let Ok(ServerJsonRpcMessage::Response(mut answer)) =
             read(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{pad}"}}}}"#)).await
         else {
             panic!()
         };
-        assert_eq!(large::text_of(answer.result).unwrap(), format!(r#"{{"a":"{pad}"}}"#));
+        assert_eq!(large::take_text(&mut answer.result).unwrap(), format!(r#"{{"a":"{pad}"}}"#));
         let broken = read(format!(r#"{{"jsonrpc":"1.0","id":1,"result":"{pad}"}}"#)).await;
         assert!(matches!(broken, Ok(ServerJsonRpcMessage::Error(_))));
         assert!(read(format!(r#"{{"jsonrpc":"2.0","method":"m","params":"{pad}"}}"#)).await.is_err());

@@ -24,7 +24,7 @@ use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt as _};
 
 pub use error::{Degradation, SessionError, SessionErrorKind};
 
-use crate::call::{self, CallFailure, Connection, ExpectedAnswer, Reply};
+use crate::call::{self, CallFailure, Connection, ExpectedAnswer, ServerReply};
 use crate::paging::{self, ListError};
 use crate::progress::ProgressListeners;
 use crate::redaction::RedactModel as _;
@@ -230,9 +230,9 @@ async fn list_tools(connection: &Connection, options: &SessionOptions) -> Result
     let tools = paging::all("tools", |params| async move {
         let request = ListToolsRequest { params, ..ListToolsRequest::default() };
         let page = match connection.request_unlimited(ClientRequest::ListToolsRequest(request)).await? {
-            Reply::Read(ServerResult::ListToolsResult(page)) => page,
-            Reply::Text(text) => call::build(text, ExpectedAnswer::ToolList).await?,
-            Reply::Read(_) => return Err(NO_LIST),
+            ServerReply::Read(ServerResult::ListToolsResult(page)) => page,
+            ServerReply::Text(text) => call::build(text, ExpectedAnswer::ToolList).await?,
+            ServerReply::Read(_) => return Err(NO_LIST),
         };
         Ok((page.tools, page.next_cursor))
     })

@@ -70,7 +70,7 @@ impl LargeAnswers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::large::text_of;
+    use crate::large::take_text;
 
     #[tokio::test]
     async fn a_large_answer_goes_around_the_library() {
@@ -87,8 +87,8 @@ mod tests {
         assert!(small.iter().flatten().all(|text| text.len() < 200), "{small:?}");
         assert_eq!(small[2], None);
         let handed_over = serde_json::from_str(small[0].as_deref().unwrap()).unwrap();
-        let ServerJsonRpcMessage::Response(answer) = large.put_back(handed_over) else { panic!() };
-        assert_eq!(text_of(answer.result).unwrap(), format!(r#"{{"a":"{pad}"}}"#));
+        let ServerJsonRpcMessage::Response(mut answer) = large.put_back(handed_over) else { panic!() };
+        assert_eq!(take_text(&mut answer.result).unwrap(), format!(r#"{{"a":"{pad}"}}"#));
         assert!(small[1].as_deref().unwrap().contains("not an MCP message"));
         assert!(large.answers().is_empty());
     }
