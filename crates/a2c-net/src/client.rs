@@ -8,7 +8,7 @@ use rustls::ClientConfig;
 use url::Url;
 
 use crate::judge::{UrlRefusal, judge_url};
-use crate::lookup::PolicyResolver;
+use crate::policy_resolver::PolicyResolver;
 use crate::tls::TlsError;
 use crate::{AddressPolicy, OffLimits};
 

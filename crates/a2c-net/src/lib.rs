@@ -17,6 +17,7 @@ mod judge;
 mod lookup;
 mod off_limits;
 mod policy;
+mod policy_resolver;
 pub mod tls;
 
 pub use address::AddressKind;

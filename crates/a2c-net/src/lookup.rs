@@ -2,11 +2,8 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-
-use crate::{AddressPolicy, OffLimits};
+use crate::AddressPolicy;
 
 /// Why a name leads nowhere.
 #[derive(Debug, thiserror::Error)]
@@ -25,28 +22,4 @@ pub async fn lookup(host: &str, policy: AddressPolicy) -> Result<Vec<SocketAddr>
     let found = tokio::net::lookup_host((host, 0)).await?;
     let allowed: Vec<SocketAddr> = found.filter(|found| policy.allows(found.ip())).collect();
     if allowed.is_empty() { Err(LookupError::Refused) } else { Ok(allowed) }
-}
-
-/// The resolver of a client with a policy. The client connects to what was judged here: there is no second look-up
-/// between the judgement and the connection.
-pub(crate) struct PolicyResolver {
-    pub(crate) policy: AddressPolicy,
-    pub(crate) off_limits: Option<Arc<OffLimits>>,
-}
-
-impl Resolve for PolicyResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let (policy, off_limits) = (self.policy, self.off_limits.clone());
-        Box::pin(async move {
-            let name = name.as_str();
-            let mut found = lookup(name, policy).await?;
-            if let Some(off_limits) = off_limits {
-                found.retain(|found| !off_limits.is_name_refused(name, found.ip()));
-            }
-            if found.is_empty() {
-                return Err(LookupError::Refused.into());
-            }
-            Ok(Box::new(found.into_iter()) as Addrs)
-        })
-    }
 }
