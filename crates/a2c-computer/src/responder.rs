@@ -25,7 +25,7 @@ use crate::tools::large_answer::CallOutput;
 use crate::tools::result_limit;
 
 /// An answer as it goes out. It is kept for those who ask again.
-type Answer = Arc<RawValue>;
+type Answer = Arc<Box<RawValue>>;
 
 /// Answers for the Computer.
 pub(crate) struct Responder {
@@ -213,7 +213,7 @@ impl Responder {
     /// The result as it travels, or what is shown of one that is too large for that.
     fn bounded(&self, output: CallOutput) -> Result<Answer, ErrorBody> {
         let result = match output {
-            CallOutput::Large(answer) => return Ok(answer.json.into()),
+            CallOutput::Large(answer) => return Ok(Arc::new(answer.json)),
             CallOutput::Result(result) => result,
         };
         let answer = answer_of(&result)?;
@@ -257,9 +257,7 @@ impl Responder {
 
 fn answer_of(result: &CallToolResult) -> Result<Answer, ErrorBody> {
     let written = to_raw_value(result);
-    written
-        .map(Arc::from)
-        .map_err(|e| ErrorBody::new(ErrorCode::Internal, format!("the result cannot be written: {e}")))
+    written.map(Arc::new).map_err(|e| ErrorBody::new(ErrorCode::Internal, format!("the result cannot be written: {e}")))
 }
 
 fn text_of(payload: &Payload) -> &str {
