@@ -230,13 +230,13 @@ fn tokens_are_changed_on_sighup() {
     let url = hub.address().to_owned();
     let members = |token: &str| run(&["agent", "--url", &url, "--token-file", token, "--office", "o", "members"]);
     members(&old).ok();
-    members(&new).fails_saying(&["401"]);
+    members(&new).fails_saying(&["refused the credential"]);
 
     std::fs::copy(&new, &kept).unwrap();
     signal(&hub, Signal::HUP);
     says(&hub, "tokens and keys read again");
     members(&new).ok();
-    members(&old).fails_saying(&["401"]);
+    members(&old).fails_saying(&["refused the credential"]);
 
     // What cannot be used does not replace what can.
     std::fs::write(&kept, "").unwrap();
