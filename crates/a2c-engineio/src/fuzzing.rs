@@ -2,7 +2,7 @@
 
 use bytes::{BufMut as _, Bytes};
 
-use crate::message_assembler::{Message, MessageAssembler, MessageLimits, Violation};
+use crate::message_assembler::{Message, MessageAssembler, MessageSizes, Violation};
 use crate::packet::{self, ClientPacket, ClientPacketError};
 
 /// Reads frames in pieces of `step` bytes; the result must not depend on the size of the pieces.
@@ -22,8 +22,8 @@ pub fn websocket(bytes: &[u8], step: usize, max_message: usize) {
     while let Ok(Some(_)) = assembler.next(limits(max_message)) {}
 }
 
-fn limits(max_message: usize) -> MessageLimits {
-    MessageLimits { kept: max_message, dropped: max_message.saturating_mul(4) }
+fn limits(max_message: usize) -> MessageSizes {
+    MessageSizes { kept: max_message, dropped: max_message.saturating_mul(4) }
 }
 
 fn messages(bytes: &[u8], step: usize, max_message: usize) -> (Vec<Message>, Option<Violation>) {

@@ -34,7 +34,7 @@ pub(crate) enum Message {
 
 /// The sizes of messages that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MessageLimits {
+pub(crate) struct MessageSizes {
     /// The largest message that is kept.
     pub(crate) kept: usize,
     /// The largest message that is dropped as it arrives, so that the client can be answered; larger ones violate the
@@ -156,7 +156,7 @@ impl MessageAssembler {
     }
 
     /// The next complete message.
-    pub(crate) fn next(&mut self, limits: MessageLimits) -> Result<Option<Message>, Violation> {
+    pub(crate) fn next(&mut self, limits: MessageSizes) -> Result<Option<Message>, Violation> {
         loop {
             if let Some(dropped) = &mut self.dropping {
                 dropped.drop_from(&mut self.buffer);
@@ -196,7 +196,7 @@ impl MessageAssembler {
     }
 
     /// The next complete frame.
-    fn frame(&mut self, limits: MessageLimits) -> Result<Option<(OpCode, bool, BytesMut)>, Violation> {
+    fn frame(&mut self, limits: MessageSizes) -> Result<Option<(OpCode, bool, BytesMut)>, Violation> {
         if self.header.is_none() {
             let mut cursor = Cursor::new(&self.buffer[..]);
             let parsed = FrameHeader::parse(&mut cursor).map_err(|_| Violation::Protocol)?;
@@ -243,7 +243,7 @@ impl MessageAssembler {
     }
 
     /// The length of a frame, and whether it is kept.
-    fn check(&self, header: &FrameHeader, length: u64, limits: MessageLimits) -> Result<(usize, bool), Violation> {
+    fn check(&self, header: &FrameHeader, length: u64, limits: MessageSizes) -> Result<(usize, bool), Violation> {
         let reserved = header.rsv1 || header.rsv2 || header.rsv3;
         let is_control = matches!(header.opcode, OpCode::Control(_));
         if reserved || header.mask.is_none() || (is_control && (!header.is_final || length > MAX_CONTROL)) {
@@ -311,7 +311,7 @@ mod tests {
         let mut messages = Vec::new();
         for chunk in bytes.chunks(step.max(1)) {
             assembler.push(chunk);
-            while let Some(message) = assembler.next(MessageLimits { kept: max, dropped: 4 * max })? {
+            while let Some(message) = assembler.next(MessageSizes { kept: max, dropped: 4 * max })? {
                 messages.push(message);
             }
         }
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_message_that_is_dropped_takes_no_memory() {
-        let limits = MessageLimits { kept: 1000, dropped: 64 << 20 };
+        let limits = MessageSizes { kept: 1000, dropped: 64 << 20 };
         let frame = client(TEXT, &vec![b'a'; 16 << 20], true);
         let mut assembler = MessageAssembler::default();
         for piece in frame.chunks(64 << 10) {
@@ -424,7 +424,7 @@ mod tests {
     fn nothing_is_held_between_messages_and_announcements_cost_nothing() {
         let mut assembler = MessageAssembler::default();
         assembler.push(&client(TEXT, &[b'a'; 5000], true));
-        let limits = MessageLimits { kept: 32 << 20, dropped: 32 << 20 };
+        let limits = MessageSizes { kept: 32 << 20, dropped: 32 << 20 };
         assert!(assembler.next(limits).unwrap().is_some());
         assert_eq!(assembler.buffer.capacity(), 0);
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::batch::{self, Flush};
 use crate::heartbeat::{Heartbeat, SIGN_OF_LIFE};
 use crate::memory_pool::{MemoryPool, PoolShare};
-use crate::message_assembler::MessageLimits;
+use crate::message_assembler::MessageSizes;
 use crate::message_clock::MessageClock;
 use crate::packet::{OutgoingMessage, QueuedPacket, SharedMessage};
 use crate::response_body::ReadProgress;
@@ -222,9 +222,9 @@ impl<D: Send + Sync + 'static> Socket<D> {
     }
 
     /// The sizes of messages that are read from the client, and those that are dropped to be able to answer it.
-    pub(crate) fn message_limits(&self) -> MessageLimits {
+    pub(crate) fn message_limits(&self) -> MessageSizes {
         let kept = self.max_message();
-        MessageLimits { kept, dropped: if self.is_admitted() { kept.saturating_mul(DROPPED) } else { kept } }
+        MessageSizes { kept, dropped: if self.is_admitted() { kept.saturating_mul(DROPPED) } else { kept } }
     }
 
     pub(crate) fn max_message(&self) -> usize {
