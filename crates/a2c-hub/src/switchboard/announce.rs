@@ -132,13 +132,10 @@ impl<M: Mailbox> Switchboard<M> {
                 let rate = self.limits.deliveries.filter(|_| !self.is_shutting_down());
                 let next = state.announcements.next(rate, room.size(), Instant::now());
                 let Some((from, packet)) = next else {
-                    state.is_delivering = false;
-                    let has_waiting = !state.announcements.is_empty();
+                    // Under the same lock: what another task adds from now on, it delivers itself.
+                    let is_new = state.stop_delivering();
                     drop(state);
-                    if has_waiting {
-                        self.waiting_rooms.add(room.clone());
-                    }
-                    return;
+                    return self.list(room, is_new);
                 };
                 (from, packet, state.everyone())
             };
@@ -146,8 +143,14 @@ impl<M: Mailbox> Switchboard<M> {
                 member.mailbox.broadcast(&packet);
             }
         }
-        room.state().is_delivering = false;
-        self.waiting_rooms.add(room.clone());
+        let is_new = room.state().stop_delivering();
+        self.list(room, is_new);
+    }
+
+    fn list(&self, room: &Arc<OfficeRoom<M>>, is_new: bool) {
+        if is_new {
+            self.waiting_rooms.add(room.clone());
+        }
     }
 
     /// Delivers the announcements that had to wait, for as long as the hub runs.
@@ -157,6 +160,7 @@ impl<M: Mailbox> Switchboard<M> {
             // Together with what has come by then.
             tokio::time::sleep(PACE).await;
             for room in self.waiting_rooms.take() {
+                room.state().is_listed = false;
                 self.deliver(&room);
                 tokio::task::yield_now().await;
             }

@@ -40,6 +40,8 @@ pub(crate) struct OfficeRoomState<M> {
     everyone: Option<Arc<[Arc<SeatedMember<M>>]>>,
     /// A task delivers announcements: only one does so at a time, which keeps their order.
     pub(crate) is_delivering: bool,
+    /// The office is in the list of those whose announcements wait: once, however many are made meanwhile.
+    pub(crate) is_listed: bool,
 }
 
 /// The two members of a call and its telemetry.
@@ -94,6 +96,7 @@ impl<M> OfficeRoom<M> {
             announcements: Announcements::default(),
             everyone: None,
             is_delivering: false,
+            is_listed: false,
         };
         Self { memory, announcing, size: AtomicUsize::new(0), state: Mutex::new(state) }
     }
@@ -170,6 +173,12 @@ impl<M> OfficeRoomState<M> {
     pub(crate) fn everyone(&mut self) -> Arc<[Arc<SeatedMember<M>>]> {
         let (agent, computers) = (&self.agent, &self.computers);
         self.everyone.get_or_insert_with(|| agent.iter().chain(computers.values()).cloned().collect()).clone()
+    }
+
+    /// The present task delivers no more. Returns whether the office has to be listed, because announcements wait.
+    pub(crate) fn stop_delivering(&mut self) -> bool {
+        self.is_delivering = false;
+        !self.announcements.is_empty() && !std::mem::replace(&mut self.is_listed, true)
     }
 
     /// Ends the calls of a member that has left: an Agent that waits gets an error, a Computer a cancellation.
@@ -313,6 +322,18 @@ mod tests {
         assert!(!room.state().has(&computer));
         assert_eq!(room.size(), 2);
         assert_eq!(room.state().everyone().len(), 2);
+    }
+
+    #[test]
+    fn an_office_whose_announcements_wait_is_listed_once() {
+        let (room, _) = room();
+        let mut state = room.state();
+        state.is_delivering = true;
+        assert!(state.stop_delivering());
+        assert!(!state.stop_delivering(), "it is in the list");
+        state.is_listed = false;
+        while state.announcements.next(None, 1, Instant::now()).is_some() {}
+        assert!(!state.stop_delivering() && !state.is_delivering, "nothing waits");
     }
 
     #[test]
