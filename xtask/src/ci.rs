@@ -4,7 +4,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::{
-    CLIPPY_COMPILES, Failed, cargo, checked, deny, examples, failed, features, layers, names, run, step, test, typos,
+    CLIPPY_COMPILES, Failed, cargo, checked, deny, documentation, examples, failed, features, layers, names, run,
+    run_tests, step, typos,
 };
 
 /// The parts that are over, how long they took, and how much of the processors.
@@ -58,9 +59,9 @@ fn parts(times: &mut Times) -> Result<(), Failed> {
     times.part("clippy and building", build)?;
     times.part("environments", || environments.join().map_err(|_| failed("the test environments cannot be set up")))?;
     times.part("spelling", typos)?;
-    times.part("tests", || test(&[], BUILD))?;
+    times.part("tests", || run_tests(&[], BUILD))?;
     times.part("examples", || examples::run(BUILD))?;
-    times.part("documentation", documentation)?;
+    times.part("documentation", || documentation::check(BUILD))?;
     times.part("features", features::check)?;
     times.part("tests of features", features::test)
 }
@@ -73,14 +74,4 @@ const BUILD: &[(&str, &str)] =
 fn build() -> Result<(), Failed> {
     step("cargo build with clippy");
     checked(cargo().args(["test", "--workspace", "--all-targets", "--no-run", "--quiet"]).envs(BUILD.iter().copied()))
-}
-
-/// The examples are among the targets because they need what tests need: without them the dependencies would be those of
-/// another set of features.
-fn documentation() -> Result<(), Failed> {
-    step("cargo doc");
-    let targets = ["--lib", "--bins", "--examples"];
-    let mut command = cargo();
-    command.args(["doc", "--workspace", "--no-deps", "--document-private-items"]).args(targets);
-    checked(command.env("RUSTDOCFLAGS", "-D warnings"))
 }

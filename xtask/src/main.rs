@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod deny;
+mod documentation;
 mod examples;
 mod features;
 mod fuzz;
@@ -30,9 +31,9 @@ cargo xtask COMMAND
   typos         Look for misspelt words.
   features      Check every crate with every combination of its features.
   examples      Run every example of every crate; every library has a README and an example.
-  bench computer [overhead] [crowd] [tools]
+  bench computer [overhead] [crowd] [tools] [large]
                 A call through everything against a plain MCP client (also as `bench calls`), fifty
-                MCP servers of which fifteen misbehave, and two thousand tools.
+                MCP servers of which fifteen misbehave, two thousand tools, and messages of 24 MiB.
   bench context [quick] [finder] [change] [desktop] [news]
                 The Finder with a million documents, the Desktop with windows that hang, and how long
                 a change takes to be heard
@@ -51,6 +52,9 @@ const CLIPPY_COMPILES: [(&str, &str); 2] =
 struct Failed;
 
 fn main() -> ExitCode {
+    if let Some(code) = documentation::in_place_of_rustdoc() {
+        return code;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (command, rest) = match args.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
@@ -87,6 +91,11 @@ fn test(args: &[String], environment: &[(&str, &str)]) -> Result<(), Failed> {
         step("cargo test --workspace --doc");
         checked(cargo().args(["test", "--workspace", "--doc", "--quiet"]).envs(environment.iter().copied()))?;
     }
+    run_tests(args, environment)
+}
+
+/// The tests that are programs of their own.
+fn run_tests(args: &[String], environment: &[(&str, &str)]) -> Result<(), Failed> {
     let runner: &[&str] = if has_nextest() {
         &["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
