@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use super::Plan;
 use super::crowd::{pairs, seat_all};
 use super::office::{Caller, Samples, answer};
+use super::quiet;
 use crate::figures::{Spread, median_by};
 use crate::machine::{cpu_nanos, rss_kib};
 use crate::servers::{Running, Server};
@@ -40,9 +41,16 @@ struct Round {
     spread: Spread,
     cpu_micros: f64,
     rss_kib: u64,
+    /// The calls of a quiet office meanwhile.
+    quiet: Option<Spread>,
 }
 
 impl Setting {
+    /// From so many offices on, most of the time of a call passes in the queues of this process.
+    fn has_quiet_office(&self) -> bool {
+        self.offices >= 1000
+    }
+
     /// Every combination that is compared.
     fn all(quick: bool) -> Vec<Self> {
         let offices: &[usize] = if quick { &[1, 16] } else { &[1, 16, 128, 1000] };
@@ -75,7 +83,8 @@ const HEADER: &str = "\
 pub async fn run(plan: &Plan) -> Vec<Row> {
     plan.progress.print(format_args!(
         "\n## calls\n\nOne call at a time or eight, per Agent. CPU is the server's, per routed call; RSS is the server's \
-         under this load; lost is calls without the right answer. The middle one of {} rounds, by CPU; of each percentile the middle one.\n\n{HEADER}",
+         under this load; lost is calls without the right answer. Beside 1,000 offices, the calls of one more on a thread of \
+         its own tell the server's part of the latencies from the generator's. The middle one of {} rounds, by CPU; of each percentile the middle one.\n\n{HEADER}",
         plan.rounds()
     ));
     let mut rows = Vec::new();
@@ -109,6 +118,12 @@ async fn measure(plan: &Plan, setting: Setting) -> Vec<Row> {
         let Some(round) = median_by(rounds, |round| round.cpu_micros) else { continue };
         let row = Row { server, setting, p99_ms: ms[1], cpu_micros: round.cpu_micros, lost };
         plan.progress.print(row.text(&round, ms));
+        if let Some(quiet) = &round.quiet {
+            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|share| quiet.ms(share));
+            plan.progress.print(format_args!(
+                "| {server} | a quiet one beside | | 200 | | | | {p50:.2} | {p99:.2} | {p999:.2} | | |"
+            ));
+        }
         rows.push(row);
     }
     rows
@@ -140,11 +155,16 @@ async fn round(server: &Running, setting: Setting, window: Duration) -> Result<R
     // Caches, compilers that wait for hot code, and buffers that grow once.
     let (mut callers, _) = load(callers, setting.in_flight, window / 4).await;
     let (cpu, begin) = (cpu_nanos(server.pid), Instant::now());
+    let quiet = setting.has_quiet_office().then(|| quiet::beside(server.address, setting.offices, window));
     let samples;
     (callers, samples) = load(callers, setting.in_flight, window).await;
     let (took, cpu) = (begin.elapsed(), cpu_nanos(server.pid) - cpu);
     let rss_kib = rss_kib(server.pid);
     drop(callers);
+    let quiet = match quiet {
+        Some(quiet) => Some(Spread::of(quiet.join().expect("a quiet office does not panic")?.times)),
+        None => None,
+    };
     let calls = samples.times.len();
     Ok(Round {
         calls,
@@ -153,6 +173,7 @@ async fn round(server: &Running, setting: Setting, window: Duration) -> Result<R
         spread: Spread::of(samples.times),
         cpu_micros: cpu as f64 / 1e3 / calls as f64,
         rss_kib,
+        quiet,
     })
 }
 

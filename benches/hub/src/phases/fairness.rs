@@ -2,17 +2,17 @@
 //! tell the hub from the machine, on a second hub.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use super::Plan;
 use super::crowd::{Crowd, seat_all};
-use super::office::{Caller, answer};
+use super::quiet::QuietOffice;
 use crate::figures::Spread;
 use crate::machine::peak_kib;
-use crate::servers::{Running, Server};
+use crate::servers::Server;
 use crate::wire::{Buffer, Link, NotSeated, Seat};
 
 /// What the hub may hold of large messages, by default.
@@ -20,9 +20,6 @@ const MAX_MEMORY_MIB: u64 = 512;
 
 /// Connections that the limit of one address allows, less those of the quiet office.
 const MEMBERS: usize = 470;
-
-/// The pause between two calls of the quiet office.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// A way in which an office is a burden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,14 +77,16 @@ pub async fn run(plan: &Plan) -> Vec<Row> {
 
 async fn measure(plan: &Plan, burden: Burden) -> Result<Row, NotSeated> {
     let (hub, other) = (plan.start_public(), plan.start_public());
-    let mut quiet = QuietOffice::open(&hub).await?;
-    let alone = quiet.call(plan).await;
+    // Long enough for what the other office does to pile up.
+    let window = if plan.quick { Duration::from_secs(8) } else { Duration::from_secs(20) };
+    let mut quiet = QuietOffice::open(hub.address, 0).await?;
+    let alone = quiet.call(window).await;
     let loud = LoudOffice::open(other.address, burden).await?;
-    let apart = quiet.call(plan).await;
+    let apart = quiet.call(window).await;
     drop(loud);
     drop(other);
     let loud = LoudOffice::open(hub.address, burden).await?;
-    let beside = quiet.call(plan).await;
+    let beside = quiet.call(window).await;
     let peak = peak_kib(hub.pid) / 1024;
     drop(loud);
     let [alone_at, apart_at, beside_at] = [&alone, &apart, &beside].map(|calls| Spread::of(calls.times.clone()));
@@ -110,36 +109,6 @@ async fn measure(plan: &Plan, burden: Burden) -> Result<Row, NotSeated> {
         row.lost,
     ));
     Ok(row)
-}
-
-/// An Agent and a Computer that mind their own business.
-struct QuietOffice {
-    caller: Caller,
-    _computer: JoinSet<()>,
-}
-
-impl QuietOffice {
-    async fn open(hub: &Running) -> Result<Self, NotSeated> {
-        let computer = Seat::computer(0).take(hub.address, Buffer::Large).await?;
-        let mut tasks = JoinSet::new();
-        tasks.spawn(answer(computer, 200));
-        let agent = Seat::agent(0).take(hub.address, Buffer::Large).await?;
-        Ok(Self { caller: Caller::new(agent, 0, 200), _computer: tasks })
-    }
-
-    async fn call(&mut self, plan: &Plan) -> super::office::Samples {
-        // Long enough for what the other office does to pile up.
-        let end = Instant::now() + if plan.quick { Duration::from_secs(8) } else { Duration::from_secs(20) };
-        let mut all = super::office::Samples::default();
-        while Instant::now() < end {
-            // One call, and a pause: an Agent may make 500 requests a second.
-            let one = self.caller.call_until(Instant::now(), 1).await;
-            all.times.extend(one.times);
-            all.lost += one.lost;
-            tokio::time::sleep(PAUSE).await;
-        }
-        all
-    }
 }
 
 /// An office that is a burden until it is dropped.

@@ -11,6 +11,7 @@ pub mod growth;
 pub mod idle;
 pub mod joins;
 mod office;
+mod quiet;
 
 use std::time::Duration;
 
