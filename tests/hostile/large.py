@@ -1,4 +1,5 @@
-"""An MCP server on standard streams whose messages are large. Standard library only.
+"""An MCP server whose messages are large: on its standard streams, or with `streamable` or `sse` on a free port. Standard
+library only. Over HTTP it prints `ready URL` and ends with its standard input.
 
 Its tools answer with as many bytes as they are told:
 
@@ -10,52 +11,103 @@ With `list` as its argument it lists half a million tools when it is asked for t
 """
 
 import json
+import os
+import queue
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 asked = 0
 
 
-def write(message):
-    sys.stdout.write(message + "\n")
-    sys.stdout.flush()
-
-
-def send(message):
-    write(json.dumps({"jsonrpc": "2.0", **message}))
-
-
-def call(request, name, size):
+def result_of(name, size):
     if name == "dense":
         items = ",".join(['{"":0}'] * (size // 7))
-        result = '{"content":[{"type":"text","text":"many"}],"structuredContent":{"all":[' + items + "]}}"
-    elif name == "rows":
+        return '{"content":[{"type":"text","text":"many"}],"structuredContent":{"all":[' + items + "]}}"
+    if name == "rows":
         row = '{"id":12345,"name":"a name","active":true,"amount":17.25,"tags":["one","two"]}'
-        result = '{"content":[],"structuredContent":{"rows":[' + ",".join([row] * (size // len(row))) + "]}}"
-    else:
-        result = '{"content":[{"type":"text","text":"' + "a line of text\\n" * (size // 16) + '"}]}'
-    write('{"jsonrpc":"2.0","id":' + json.dumps(request) + ',"result":' + result + "}")
+        return '{"content":[],"structuredContent":{"rows":[' + ",".join([row] * (size // len(row))) + "]}}"
+    return '{"content":[{"type":"text","text":"' + "a line of text\\n" * (size // 16) + '"}]}'
 
 
-for line in sys.stdin:
-    message = json.loads(line)
+def answers(message):
+    """The messages that answer a message, as texts."""
+    global asked
     method, request, params = message.get("method"), message.get("id"), message.get("params") or {}
+    result = None
     if method == "initialize":
-        capabilities = {"tools": {"listChanged": True}}
         info = {"name": "large", "version": "1"}
+        capabilities = {"tools": {"listChanged": True}}
         result = {"protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": info}
-        send({"id": request, "result": result})
     elif method == "tools/list":
         asked += 1
+        names = ["dense", "rows", "text", "relist"]
+        result = {"tools": [{"name": name, "inputSchema": {}} for name in names]}
         if sys.argv[1:] == ["list"] and asked == 2:
             tools = ",".join('{"name":"t%d","inputSchema":{}}' % number for number in range(500_000))
-            write('{"jsonrpc":"2.0","id":' + json.dumps(request) + ',"result":{"tools":[' + tools + "]}}")
-        else:
-            names = ["dense", "rows", "text", "relist"]
-            send({"id": request, "result": {"tools": [{"name": name, "inputSchema": {}} for name in names]}})
+            result = '{"tools":[' + tools + "]}"
     elif method == "tools/call" and params["name"] == "relist":
-        send({"method": "notifications/tools/list_changed"})
-        send({"id": request, "result": {"content": []}})
+        yield json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        result = {"content": []}
     elif method == "tools/call":
-        call(request, params["name"], params["arguments"]["bytes"])
+        result = result_of(params["name"], params["arguments"]["bytes"])
     elif method == "ping":
-        send({"id": request, "result": {}})
+        result = {}
+    if result is not None:
+        text = result if isinstance(result, str) else json.dumps(result)
+        yield '{"jsonrpc":"2.0","id":' + json.dumps(request) + ',"result":' + text + "}"
+
+
+class Http(BaseHTTPRequestHandler):
+    """Streamable HTTP that answers with JSON, and the older HTTP with one stream of events."""
+
+    protocol_version = "HTTP/1.1"
+    events = queue.Queue()
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body=b"", media="application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", media)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        texts = list(answers(message))
+        if self.path == "/messages":
+            for text in texts:
+                self.events.put(text)
+            return self.answer(202)
+        # Over JSON there is no place for a notification beside the answer.
+        return self.answer(200, texts[-1].encode()) if texts else self.answer(202)
+
+    def do_GET(self):
+        if self.path != "/sse":
+            return self.answer(405)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b"event: endpoint\ndata: /messages\n\n")
+        while True:
+            self.wfile.write(b"event: message\ndata: " + self.events.get().encode() + b"\n\n")
+
+    def do_DELETE(self):
+        self.answer(200)
+
+
+if sys.argv[1:2] in (["streamable"], ["sse"]):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Http)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    path = "sse" if sys.argv[1] == "sse" else "mcp"
+    print(f"ready http://127.0.0.1:{server.server_address[1]}/{path}", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+
+for line in sys.stdin:
+    for text in answers(json.loads(line)):
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()

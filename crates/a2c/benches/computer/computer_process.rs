@@ -38,9 +38,18 @@ impl ComputerProcess {
 
     /// How much memory it holds, in KiB.
     pub(crate) fn resident_kib(&self) -> f64 {
+        self.memory_kib("VmRSS:")
+    }
+
+    /// The most memory that it has held, in KiB.
+    pub(crate) fn peak_kib(&self) -> f64 {
+        self.memory_kib("VmHWM:")
+    }
+
+    fn memory_kib(&self, which: &str) -> f64 {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", self.process.pid())).expect("it runs, on Linux");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+        let line = status.lines().find_map(|line| line.strip_prefix(which)).expect("it has memory");
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 

@@ -2,7 +2,8 @@
 //!
 //! In one run, on one machine, so that the ratios hold elsewhere: `overhead` compares a call Agent → hub → Computer → MCP
 //! server with the same call by a plain MCP client; `crowd` asks a Computer with fifty servers, of which fifteen
-//! misbehave, and the same one without these by turns; `tools` asks one for two thousand tools. A word on the command
+//! misbehave, and the same one without these by turns; `tools` asks one for two thousand tools; `large` has a server answer
+//! with large messages. A word on the command
 //! line that is one of these names runs only that one.
 
 #![expect(clippy::print_stdout, reason = "figures go to standard output")]
@@ -10,6 +11,7 @@
 mod bars;
 mod computer_process;
 mod crowd;
+mod large;
 mod overhead;
 mod round;
 mod tools;
@@ -46,6 +48,9 @@ async fn main() -> ExitCode {
     }
     if wants("tools") {
         tools::measure(&bench, &mut bars).await;
+    }
+    if wants("large") {
+        large::measure(&bench, &mut bars).await;
     }
     println!("calls still in flight in the hub: {}\n", bench.hub.calls_in_flight());
     bars.print();
