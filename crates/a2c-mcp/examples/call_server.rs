@@ -10,7 +10,9 @@ use std::time::Duration;
 use a2c_mcp::log::ServerLog;
 use a2c_mcp::model::Tool;
 use a2c_mcp::stdio::StdioTransport;
-use a2c_mcp::{CallLimits, Degradation, HeartbeatPolicy, Session, SessionEvents, SessionOptions, ToolAnswer, ToolCall};
+use a2c_mcp::{
+    CallLimits, Degradation, Handshake, HeartbeatPolicy, Session, SessionEvents, SessionOptions, ToolAnswer, ToolCall,
+};
 use a2c_process::LineWriter;
 use a2c_protocol::config::EncodingErrors;
 use a2c_secrets::Redactor;
@@ -54,6 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let second = Duration::from_secs(1);
     let options = SessionOptions {
         name: "echo".into(),
+        handshake: Handshake::Initialize,
         start: 10 * second,
         health: HeartbeatPolicy { every: 30 * second, limit: 10 * second, misses: 3 },
         secrets,

@@ -12,10 +12,12 @@
 struct Readme;
 
 mod call;
+mod call_failure;
 mod detail;
 pub mod http;
 mod large;
 mod large_result;
+mod listening;
 pub mod log;
 pub mod oauth;
 mod owed;
@@ -30,11 +32,12 @@ pub mod stdio;
 pub mod streamable;
 
 pub use a2c_supervise::HeartbeatPolicy;
-pub use call::{CallFailure, CallLimits, Connection, ExpectedAnswer, ToolAnswer, ToolCall};
+pub use call::{CallLimits, Connection, ToolAnswer, ToolCall};
+pub use call_failure::{CallFailure, ExpectedAnswer};
 pub use detail::Detail;
 pub use large_result::{LargeResult, LargeResultFields};
 pub use redaction::RedactModel;
 pub use resources::{ResourcePage, ResourceSupport};
 pub use rmcp::transport::Transport;
 pub use rmcp::{RoleClient, model};
-pub use session::{Degradation, Session, SessionError, SessionErrorKind, SessionEvents, SessionOptions};
+pub use session::{Degradation, Handshake, Session, SessionError, SessionErrorKind, SessionEvents, SessionOptions};

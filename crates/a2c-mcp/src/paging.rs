@@ -7,7 +7,7 @@ use a2c_secrets::Redactor;
 use rmcp::model::PaginatedRequestParams;
 use serde::Serialize;
 
-use crate::call::CallFailure;
+use crate::call_failure::CallFailure;
 
 /// How long a list may be, on how many pages.
 const MAX_ITEMS: usize = 10_000;

@@ -10,7 +10,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{self, CallFailure, CallLimits, Connection, ExpectedAnswer, ServerReply};
+use crate::call::{self, CallLimits, Connection, ServerReply};
+use crate::call_failure::{CallFailure, ExpectedAnswer};
 use crate::resource_list;
 
 /// What a server can do with resources.
@@ -77,15 +78,22 @@ impl Connection {
     }
 
     /// Asks for a notification when a resource changes.
-    #[expect(deprecated, reason = "the protocol versions that servers speak have no other way")]
+    #[expect(deprecated, reason = "servers with `initialize` have no other way")]
     pub async fn subscribe(&self, uri: &str, deadline: Instant) -> Result<(), CallFailure> {
+        if let Some(listening) = self.listening() {
+            return listening.add(uri, deadline).await;
+        }
         let request = rmcp::model::SubscribeRequest::new(SubscribeRequestParams::new(uri));
         self.ask(ClientRequest::SubscribeRequest(request), deadline).await.map(drop)
     }
 
     /// Asks for no more such notifications.
-    #[expect(deprecated, reason = "the protocol versions that servers speak have no other way")]
+    #[expect(deprecated, reason = "servers with `initialize` have no other way")]
     pub async fn unsubscribe(&self, uri: &str, deadline: Instant) -> Result<(), CallFailure> {
+        if let Some(listening) = self.listening() {
+            listening.remove(uri);
+            return Ok(());
+        }
         let request = rmcp::model::UnsubscribeRequest::new(UnsubscribeRequestParams::new(uri));
         self.ask(ClientRequest::UnsubscribeRequest(request), deadline).await.map(drop)
     }

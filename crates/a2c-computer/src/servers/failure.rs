@@ -47,6 +47,11 @@ pub enum FailureCause {
 }
 
 impl ServerFailure {
+    /// Whether the server answered the handshake with an error: it may want another one.
+    pub(super) fn is_refused_handshake(&self) -> bool {
+        matches!(self.cause, FailureCause::Session(SessionError::Refused(_)))
+    }
+
     /// The failure without the secrets of the server's parameters, which it, its process or a library may have repeated.
     pub(super) fn redacted(self, secrets: &Redactor) -> Self {
         let Self { cause, exit, stderr } = self;

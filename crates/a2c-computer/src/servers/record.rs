@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use a2c_mcp::Connection;
 use a2c_mcp::log::ServerLog;
 use a2c_mcp::model::Tool;
+use a2c_mcp::{Connection, Handshake};
 use a2c_protocol::config::McpServerConfig;
 use a2c_secrets::Redactor;
 use a2c_vrl::Program;
@@ -21,6 +21,8 @@ pub(crate) struct ServerRecord {
     redactors: RwLock<Redactors>,
     connection: RwLock<Option<Connection>>,
     tools: RwLock<Arc<[Tool]>>,
+    /// The handshake that the server took last.
+    handshake: RwLock<Handshake>,
     pub(super) log: Arc<ServerLog>,
     pub(super) context: Arc<ServerContext>,
     pub(super) counts: CallCounts,
@@ -79,6 +81,7 @@ impl ServerRecord {
             redactors: RwLock::default(),
             connection: RwLock::default(),
             tools: RwLock::new(Arc::new([])),
+            handshake: RwLock::default(),
             log: Arc::new(ServerLog::new()),
             context,
             counts: CallCounts::default(),
@@ -104,6 +107,15 @@ impl ServerRecord {
 
     pub(super) fn set_redactors(&self, redactors: Redactors) {
         *self.redactors.write().unwrap_or_else(PoisonError::into_inner) = redactors;
+    }
+
+    /// The handshake to begin with.
+    pub(super) fn handshake(&self) -> Handshake {
+        *self.handshake.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_handshake(&self, handshake: Handshake) {
+        *self.handshake.write().unwrap_or_else(PoisonError::into_inner) = handshake;
     }
 
     pub(super) fn connection(&self) -> Option<Connection> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use a2c_mcp::model::Tool;
-use a2c_mcp::{Degradation, RoleClient, Session, SessionError, SessionEvents, SessionOptions, Transport};
+use a2c_mcp::{Degradation, Handshake, RoleClient, Session, SessionError, SessionEvents, SessionOptions, Transport};
 use tokio_util::sync::CancellationToken;
 
 use super::record::ServerRecord;
@@ -25,6 +25,7 @@ pub(super) async fn run_session<T>(
     record: &Arc<ServerRecord>,
     health: Arc<dyn Health>,
     transport: T,
+    handshake: Handshake,
     stop: &CancellationToken,
 ) -> Result<(), SessionError>
 where
@@ -33,6 +34,7 @@ where
     let limits = &record.context.limits;
     let options = SessionOptions {
         name: record.name.clone(),
+        handshake,
         start: limits.start,
         health: limits.health.clone(),
         secrets: record.redactors().logs,
@@ -43,6 +45,7 @@ where
         opened = Session::open(transport, options, events) => opened?,
         () = stop.cancelled() => return Ok(()),
     };
+    record.set_handshake(handshake);
     tracing::info!(server = &*record.name, tools = tools.len(), "MCP server ready");
     record.log.remark(&format!("ready, with {} tools", tools.len()));
     warn_of_unknown_tools(record, &tools);

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use a2c_mcp::stdio::{self, StartedServer, StdioLaunch};
-use a2c_mcp::{Degradation, SessionError, sse, streamable};
+use a2c_mcp::{Degradation, Handshake, SessionError, sse, streamable};
 use a2c_process::{LAST_LINES_WAIT, StderrTail};
 use a2c_protocol::config::McpTransport;
 use a2c_supervise::{Exit, NextStart, Run, Worker, WorkerState};
 use tokio::task::JoinError;
 
-use crate::inputs::InputFailure;
+use crate::inputs::{Filled, InputFailure};
 
 use super::failure::{FailureCause, ServerFailure};
 use super::record::{Redactors, ServerRecord};
@@ -93,41 +93,64 @@ impl McpWorker {
         record.set_redactors(Redactors { logs: secrets.clone(), results: filled.credentials.clone() });
         tracing::info!(server = &*record.name, "starting MCP server");
         record.log.remark("starting");
-        let outcome = match &filled.transport {
-            McpTransport::Stdio(stdio) => {
-                let (name, log, processes) = (&record.name, &record.log, &context.processes);
-                match stdio::start(StdioLaunch { name, stdio, secrets, log, processes }).await {
-                    Ok(started) => self.child(started, run).await,
-                    Err(error) => Err(error.into()),
-                }
+        let handshake = record.handshake();
+        let mut outcome = self.attempt(&filled, handshake, run).await;
+        if let Err(refused) = &outcome
+            && refused.is_refused_handshake()
+        {
+            let other = match handshake {
+                Handshake::Initialize => Handshake::Discover,
+                Handshake::Discover => Handshake::Initialize,
+            };
+            tracing::debug!(
+                server = &*record.name,
+                ?other,
+                "the MCP server refuses the handshake: trying the other one"
+            );
+            let second = self.attempt(&filled, other, run).await;
+            // Where neither is taken, the refusal of the first one says more: it is the one the server took before.
+            if !second.as_ref().is_err_and(ServerFailure::is_refused_handshake) {
+                outcome = second;
             }
-            McpTransport::Streamable(http) => match streamable::open(&record.name, http, context.tokens.clone()) {
-                Ok(transport) => self.session(transport, run).await.map_err(ServerFailure::from),
-                Err(error) => Err(SessionError::from(error).into()),
-            },
-            McpTransport::Sse(parameters) => match sse::open(parameters) {
-                Ok(transport) => self.session(transport, run).await.map_err(ServerFailure::from),
-                Err(error) => Err(SessionError::from(error).into()),
-            },
-        };
+        }
         match outcome {
             Ok(()) => Exit::Stopped,
             Err(failure) => Exit::Failed(Arc::new(failure.redacted(secrets))),
         }
     }
 
-    async fn session<T>(&self, transport: T, run: &Run<Self>) -> Result<(), SessionError>
+    /// Connects to the server with one kind of handshake, and runs it until it ends or is to stop.
+    async fn attempt(&self, filled: &Filled, handshake: Handshake, run: &Run<Self>) -> Result<(), ServerFailure> {
+        let (record, context, secrets) = (&self.record, &self.record.context, &filled.secrets);
+        match &filled.transport {
+            McpTransport::Stdio(stdio) => {
+                let (name, log, processes) = (&record.name, &record.log, &context.processes);
+                let started = stdio::start(StdioLaunch { name, stdio, secrets, log, processes }).await?;
+                self.child(started, handshake, run).await
+            }
+            McpTransport::Streamable(http) => {
+                let transport = streamable::open(&record.name, http, context.tokens.clone());
+                self.session(transport.map_err(SessionError::from)?, handshake, run).await.map_err(ServerFailure::from)
+            }
+            McpTransport::Sse(parameters) => {
+                let transport = sse::open(parameters).map_err(SessionError::from)?;
+                self.session(transport, handshake, run).await.map_err(ServerFailure::from)
+            }
+        }
+    }
+
+    async fn session<T>(&self, transport: T, handshake: Handshake, run: &Run<Self>) -> Result<(), SessionError>
     where
         T: a2c_mcp::Transport<a2c_mcp::RoleClient> + 'static,
     {
-        run_session(&self.record, Arc::new(run.clone()), transport, run.stopped()).await
+        run_session(&self.record, Arc::new(run.clone()), transport, handshake, run.stopped()).await
     }
 
     /// A server that is a process of ours: the end of the process is the end of the session, and the other way round.
-    async fn child(&self, started: StartedServer, run: &Run<Self>) -> Result<(), ServerFailure> {
+    async fn child(&self, started: StartedServer, handshake: Handshake, run: &Run<Self>) -> Result<(), ServerFailure> {
         let StartedServer { mut process, transport, stderr } = started;
         let outcome = {
-            let mut session = std::pin::pin!(self.session(transport, run));
+            let mut session = std::pin::pin!(self.session(transport, handshake, run));
             tokio::select! {
                 outcome = &mut session => outcome.map_err(FailureCause::from),
                 // A child of the process may keep its standard output open: the end of the process is the end all the same.

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use a2c_secrets::Redactor;
+use rmcp::model::ErrorData;
 use rmcp::service::ClientInitializeError;
 
-use crate::call::CallFailure;
+use crate::call_failure::CallFailure;
 use crate::detail::Detail;
 use crate::http::{AccessError, AccessReason, HttpError, HttpSetupError, http_error};
 use crate::paging::ListError;
+use crate::redaction::RedactModel as _;
 
 /// Why a session did not come about, or ended.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -26,6 +28,9 @@ pub enum SessionError {
     /// The server closed the connection before the handshake was done.
     #[error("it does not answer as an MCP server: connection closed during the handshake")]
     ClosedInHandshake,
+    /// The server answered the handshake with an error: it may want another one, see [`Handshake`](super::Handshake).
+    #[error("it refuses the MCP handshake: {}", .0.message)]
+    Refused(ErrorData),
     /// What came in the handshake is not MCP, or not a version of it that both sides speak.
     #[error("it does not answer as an MCP server: {0}")]
     Handshake(#[source] Detail),
@@ -87,7 +92,7 @@ impl SessionError {
             Self::Setup(_) => Kind::Setup,
             Self::Access(error) => Kind::Access(error.reason),
             Self::Http(error) => kind_of(error),
-            Self::Handshake(_) => Kind::NotMcp,
+            Self::Refused(_) | Self::Handshake(_) => Kind::NotMcp,
             Self::Tools(ListError::Request { source, .. }) => match source {
                 CallFailure::Access(error) => Kind::Access(error.reason),
                 CallFailure::Http(error) => kind_of(error),
@@ -108,6 +113,10 @@ impl SessionError {
         match self {
             Self::Setup(error) => Self::Setup(error.redacted(secrets)),
             Self::Http(error) => Self::Http(error.redacted(secrets)),
+            Self::Refused(mut error) => {
+                secrets.redact_error(&mut error);
+                Self::Refused(error)
+            }
             Self::Handshake(detail) => Self::Handshake(detail.redacted(secrets)),
             Self::Tools(error) => Self::Tools(error.redacted(secrets)),
             Self::Unreachable(failure) => Self::Unreachable(failure.redacted(secrets)),
@@ -124,6 +133,7 @@ impl SessionError {
         }
         match error {
             ClientInitializeError::ConnectionClosed(_) => Self::ClosedInHandshake,
+            ClientInitializeError::JsonRpcError(error) => Self::Refused(error),
             ClientInitializeError::TransportError { error, .. } => Self::Handshake(Detail::boxed(error.error)),
             other => Self::Handshake(Detail::new(other)),
         }
@@ -187,8 +197,6 @@ mod tests {
     use std::error::Error;
     use std::io;
 
-    use rmcp::model::ErrorData;
-
     use super::*;
     use crate::http::{NotMcp, ParameterError};
 
@@ -246,6 +254,7 @@ mod tests {
         let mut errors: Vec<_> = parameters.map(|error| SessionError::Setup(error.into())).into();
         errors.push(SessionError::Setup(HttpSetupError::Client(detail())));
         errors.push(SessionError::Handshake(detail()));
+        errors.push(SessionError::Refused(ErrorData::internal_error(text(), Some(text().into()))));
         errors.extend(http_errors().into_iter().map(SessionError::Http));
         errors.extend(list_errors().into_iter().map(SessionError::Tools));
         errors.extend(call_failures().into_iter().map(SessionError::Unreachable));

@@ -16,15 +16,17 @@ use a2c_supervise::{ChangeSignal, Coalescer, HeartbeatPolicy, Lost, Pace, PulseE
 use futures_util::future::{MaybeDone, maybe_done};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest, PingRequest,
-    ProgressNotificationParam, ResourceUpdatedNotificationParam, ServerResult, Tool,
+    ProgressNotificationParam, ProtocolVersion, ResourceUpdatedNotificationParam, ServerResult, Tool,
 };
-use rmcp::service::{NotificationContext, RunningServiceCancellationToken};
+use rmcp::service::{NotificationContext, RunningServiceCancellationToken, Subscription};
 use rmcp::transport::Transport;
-use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt as _};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceError};
 
 pub use error::{Degradation, SessionError, SessionErrorKind};
 
-use crate::call::{self, CallFailure, Connection, ExpectedAnswer, ServerReply};
+use crate::call::{self, Connection, ServerReply};
+use crate::call_failure::{CallFailure, ExpectedAnswer};
+use crate::listening::{self, Heard, Listening};
 use crate::paging::{self, ListError};
 use crate::progress::ProgressListeners;
 use crate::redaction::RedactModel as _;
@@ -35,11 +37,23 @@ const LIST_PAUSE: Duration = Duration::from_millis(250);
 /// How long listing the tools again may take.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
 
+/// How a session begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Handshake {
+    /// With `initialize`, as in every revision of MCP up to 2025-11-25.
+    #[default]
+    Initialize,
+    /// With `server/discover`, as from revision 2026-07-28 on.
+    Discover,
+}
+
 /// How a session is opened and watched.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// The server's name, for the log.
     pub name: Arc<str>,
+    /// How it begins.
+    pub handshake: Handshake,
     /// How long the server may take to shake hands and list its tools.
     pub start: Duration,
     /// How it is pinged.
@@ -77,6 +91,8 @@ pub struct Session {
     events: Arc<dyn SessionEvents>,
     connection: Connection,
     tools_changed: Arc<ChangeSignal>,
+    /// The request through which a server without `initialize` tells its changes, until it is watched.
+    subscription: Option<Subscription>,
     ending: RunningServiceCancellationToken,
     /// The end of the MCP library's service. It may be awaited again after it was reached.
     running: MaybeDone<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -102,21 +118,36 @@ impl Session {
             progress: progress.clone(),
         };
         let started = async {
-            let service = client.serve(transport).await.map_err(SessionError::from_handshake)?;
-            let connection = Connection::new(service.peer().clone(), progress);
+            let lifecycle = match options.handshake {
+                Handshake::Initialize => ClientLifecycleMode::Initialize,
+                Handshake::Discover => {
+                    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
+                }
+            };
+            let service = client.serve_with_lifecycle(transport, lifecycle).await;
+            let service = service.map_err(SessionError::from_handshake)?;
+            let listening = matches!(options.handshake, Handshake::Discover).then(Arc::<Listening>::default);
+            let connection = Connection::new(service.peer().clone(), progress, listening);
+            // Before anything is listed, so that no change of it is missed.
+            let subscription = match connection.listening() {
+                Some(listening) => listening::ask(connection.peer(), listening).await.and_then(Result::ok),
+                None => None,
+            };
             let tools = list_tools(&connection, &options).await.map_err(SessionError::Tools)?;
-            Ok((service, connection, tools))
+            Ok((service, connection, subscription, tools))
         };
         let started = match tokio::time::timeout(options.start, started).await {
             Ok(started) => started,
             Err(_) => Err(SessionError::StartTimeout(options.start)),
         };
-        let (service, connection, tools) = started.map_err(|error: SessionError| error.redacted(&options.secrets))?;
+        let (service, connection, subscription, tools) =
+            started.map_err(|error: SessionError| error.redacted(&options.secrets))?;
         let ending = service.cancellation_token();
         let running: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             let _ = service.waiting().await;
         });
-        Ok((Self { options, events, connection, tools_changed, ending, running: maybe_done(running) }, tools))
+        let running = maybe_done(running);
+        Ok((Self { options, events, connection, tools_changed, subscription, ending, running }, tools))
     }
 
     /// The way to ask the server.
@@ -126,12 +157,13 @@ impl Session {
 
     /// Keeps the session fresh until it ends by itself, and says why it ended.
     pub async fn watch(&mut self) -> SessionError {
-        let Self { options, events, connection, tools_changed, running, .. } = self;
+        let Self { options, events, connection, tools_changed, subscription, running, .. } = self;
         tokio::select! {
             // A server that hung up is not blamed for pings that cannot be sent any more.
             biased;
             () = running => SessionError::HungUp,
             never = refresh_tools(tools_changed, connection, &**events, options) => match never {},
+            never = hear_changes(connection, subscription.take(), tools_changed, &**events) => match never {},
             ended = check_health(&options.health, connection, &**events, &options.secrets) => ended,
         }
     }
@@ -154,7 +186,10 @@ struct Client {
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(ClientCapabilities::default(), Implementation::new("a2c", env!("CARGO_PKG_VERSION")))
+        let us = Implementation::new("a2c", env!("CARGO_PKG_VERSION"));
+        // The newest revision has no `initialize`: to offer it there would be a contradiction.
+        ClientConfig::new(ClientCapabilities::default(), us)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -192,6 +227,22 @@ async fn refresh_tools(
             Err(_) => events.degraded(&Degradation::ToolsTimeout),
         }
     }
+}
+
+/// Takes in the changes that a server without `initialize` tells.
+async fn hear_changes(
+    connection: &Connection,
+    subscription: Option<Subscription>,
+    tools_changed: &ChangeSignal,
+    events: &dyn SessionEvents,
+) -> Infallible {
+    let Some(listening) = connection.listening() else { return std::future::pending().await };
+    listening::listen(connection.peer(), listening, subscription, |heard| match heard {
+        Heard::ToolsChanged => tools_changed.mark(),
+        Heard::ResourceListChanged => events.resource_list_changed(),
+        Heard::ResourceUpdated(uri) => events.resource_updated(&uri),
+    })
+    .await
 }
 
 /// Pings the server until it does not answer any more.
@@ -312,6 +363,7 @@ mod tests {
     async fn a_session_whose_server_hung_up_can_be_watched_again_and_closed() {
         let options = SessionOptions {
             name: "s".into(),
+            handshake: Handshake::Initialize,
             start: Duration::from_secs(60),
             health: HeartbeatPolicy { every: Duration::from_secs(60), limit: Duration::from_secs(60), misses: 2 },
             secrets: Redactor::default(),

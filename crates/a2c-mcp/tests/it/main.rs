@@ -8,6 +8,7 @@ mod oauth;
 mod refused;
 mod session;
 mod stdio;
+mod without_initialize;
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use a2c_mcp::http::{AccessReason, HttpError};
 use a2c_mcp::model::Tool;
 use a2c_mcp::{
-    CallFailure, CallLimits, Degradation, HeartbeatPolicy, Session, SessionError, SessionErrorKind, SessionEvents,
-    SessionOptions, ToolCall,
+    CallFailure, CallLimits, Degradation, Handshake, HeartbeatPolicy, Session, SessionError, SessionErrorKind,
+    SessionEvents, SessionOptions, ToolCall,
 };
 use a2c_secrets::Redactor;
 use serde_json::json;
@@ -21,7 +21,7 @@ use super::*;
 
 /// Keeps what a session tells.
 #[derive(Default)]
-struct RecordedEvents {
+pub(super) struct RecordedEvents {
     told: Mutex<Vec<String>>,
     more: Notify,
 }
@@ -32,7 +32,7 @@ impl RecordedEvents {
         self.more.notify_one();
     }
 
-    async fn until(&self, wanted: &str) {
+    pub(super) async fn until(&self, wanted: &str) {
         let found = async {
             while !self.told.lock().unwrap().iter().any(|told| told.contains(wanted)) {
                 self.more.notified().await;
@@ -40,6 +40,13 @@ impl RecordedEvents {
         };
         let waited = tokio::time::timeout(PATIENCE, found).await;
         assert!(waited.is_ok(), "{wanted} is not in {:?}", self.told.lock().unwrap());
+    }
+}
+
+impl RecordedEvents {
+    /// How many of what was told begin so.
+    pub(super) fn count(&self, beginning: &str) -> usize {
+        self.told.lock().unwrap().iter().filter(|told| told.starts_with(beginning)).count()
     }
 }
 
@@ -70,9 +77,10 @@ impl SessionEvents for RecordedEvents {
     }
 }
 
-fn options(seconds: f64) -> SessionOptions {
+pub(super) fn options(seconds: f64) -> SessionOptions {
     SessionOptions {
         name: "demo".into(),
+        handshake: Handshake::Initialize,
         start: Duration::from_secs_f64(seconds),
         health: HeartbeatPolicy { every: Duration::from_millis(50), limit: Duration::from_millis(50), misses: 2 },
         secrets: Redactor::new(["s3cret"]),

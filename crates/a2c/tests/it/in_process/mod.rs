@@ -140,6 +140,15 @@ pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
+/// Waits for something that only a request shows.
+pub(crate) async fn until_async<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !holds().await {
+        assert!(tokio::time::Instant::now() < deadline, "{what} did not come to be as expected");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 pub(crate) async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, work).await.expect("nothing came within a minute")
 }

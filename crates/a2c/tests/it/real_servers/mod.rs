@@ -6,3 +6,4 @@ mod local;
 mod peers;
 mod python_http;
 mod together;
+mod without_initialize;

@@ -59,6 +59,19 @@ pub(crate) fn everything_over(transport: &str, port: u16) -> Peer {
     Peer::ready(command)
 }
 
+/// Our own server on the TypeScript SDK that speaks revision 2026-07-28 only.
+pub(crate) fn without_initialize() -> Value {
+    let script = a2c_testbed::node().dir.join("mcp_without_initialize.mjs");
+    stdio(Path::new("node"), &[script.to_str().unwrap()])
+}
+
+/// The same over streamable HTTP.
+pub(crate) fn without_initialize_over_http() -> Peer {
+    let mut command = a2c_testbed::node().script("mcp_without_initialize.mjs");
+    command.arg("http");
+    Peer::ready(command)
+}
+
 /// Our own server on the Python package's FastMCP over HTTP: `streamable-http` or `sse`.
 pub(crate) fn fastmcp_over(transport: &str) -> Peer {
     let mut command = Command::new(a2c_testbed::python());
