@@ -145,6 +145,34 @@ pub struct StreamableParameters {
     /// End the session when the connection closes.
     #[serde(default = "yes")]
     pub terminate_on_close: bool,
+    /// What the owner knows about signing in; most servers say everything themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OAuthParameters>,
+}
+
+/// How to sign in to a server, where its own word is not enough.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct OAuthParameters {
+    /// The client that the owner registered with the authorisation server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub client_id: Option<String>,
+    /// The secret of that client, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub client_secret: Option<String>,
+    /// The address of a document that describes the client, for servers that take it in place of a registration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^(\$\{|[hH][tT][tT][pP][sS]://[^/\s]+/[^\s])")))]
+    pub client_metadata_url: Option<String>,
+    /// Scopes to ask for beside those that the server names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
+    /// The port that the browser comes back to, where the registration names one; else any that is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub callback_port: Option<u16>,
 }
 
 /// A legacy SSE server.
@@ -343,15 +371,18 @@ impl Input {
 }
 
 impl McpServerConfig {
-    /// The configuration as others may see it: literal values of `env` and `headers` are hidden, placeholders stay.
+    /// The configuration as others may see it: literal values of `env` and `headers` and the secret of an OAuth client
+    /// are hidden, placeholders stay.
     pub fn redacted(&self) -> Self {
         let mut seen = self.clone();
-        let values = match &mut seen.transport {
-            McpTransport::Stdio(p) => p.env.as_mut(),
-            McpTransport::Streamable(p) => p.headers.as_mut(),
-            McpTransport::Sse(p) => p.headers.as_mut(),
+        let (values, secret) = match &mut seen.transport {
+            McpTransport::Stdio(p) => (p.env.as_mut(), None),
+            McpTransport::Streamable(p) => {
+                (p.headers.as_mut(), p.oauth.as_mut().and_then(|oauth| oauth.client_secret.as_mut()))
+            }
+            McpTransport::Sse(p) => (p.headers.as_mut(), None),
         };
-        for value in values.into_iter().flat_map(BTreeMap::values_mut) {
+        for value in values.into_iter().flat_map(BTreeMap::values_mut).chain(secret) {
             if !is_placeholder(value) {
                 *value = REDACTED.into();
             }
@@ -453,7 +484,8 @@ mod tests {
         let seen = serde_json::to_value(config.redacted()).unwrap();
         assert_eq!(seen["server_parameters"]["env"], json!({"A": "***", "B": "${input:key}", "C": "***", "D": "***"}));
         let http: McpServerConfig = serde_json::from_value(json!({
-            "type": "streamable", "server_parameters": {"url": "https://u:s3cret@h/mcp?key=s3cret", "headers": {"authorization": "Bearer s3cret"}}
+            "type": "streamable", "server_parameters": {"url": "https://u:s3cret@h/mcp?key=s3cret", "headers": {"authorization": "Bearer s3cret"},
+                "oauth": {"client_id": "me", "client_secret": "s3cret"}}
         }))
         .unwrap();
         assert!(!serde_json::to_string(&http.redacted()).unwrap().contains("s3cret"));

@@ -19,7 +19,10 @@ pub(super) const TOOL_META: &[&str] = &["auto_apply", "alias", "tags", "ret_obje
 /// A child process.
 pub(super) const STDIO: &[&str] = &["command", "args", "env", "cwd", "encoding", "encoding_error_handler"];
 /// Streamable HTTP.
-pub(super) const STREAMABLE: &[&str] = &["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"];
+pub(super) const STREAMABLE: &[&str] =
+    &["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close", "oauth"];
+/// Signing in to a streamable server.
+pub(super) const OAUTH: &[&str] = &["client_id", "client_secret", "client_metadata_url", "scopes", "callback_port"];
 /// The older HTTP.
 pub(super) const SSE: &[&str] = &["url", "headers", "timeout", "sse_read_timeout"];
 /// An input that is typed in.

@@ -242,6 +242,7 @@ mod tests {
 
     use super::*;
     use crate::config::{ComputerConfig, keys};
+    use a2c_protocol::config::OAuthParameters;
     use boon::{Compiler, Schemas};
 
     fn properties<T: JsonSchema>() -> BTreeSet<String> {
@@ -266,6 +267,7 @@ mod tests {
         same(&properties::<ToolMeta>(), &[keys::TOOL_META]);
         same(&properties::<StdioParameters>(), &[keys::STDIO]);
         same(&properties::<StreamableParameters>(), &[keys::STREAMABLE]);
+        same(&properties::<OAuthParameters>(), &[keys::OAUTH]);
         same(&properties::<SseParameters>(), &[keys::SSE]);
         same(&properties::<InFull<StdioKind, StdioParameters>>(), &[keys::SERVER, keys::RULES, keys::PARAMETERS]);
         same(&properties::<Flat<StdioKind, StdioParameters>>(), &[keys::SERVER, keys::RULES, keys::STDIO]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use a2c_protocol::config::{EncodingErrors, Input, IsoDuration, McpServerConfig, McpTransport};
+use a2c_protocol::config::{EncodingErrors, Input, IsoDuration, McpServerConfig, McpTransport, OAuthParameters};
 use a2c_protocol::tool::ToolMeta;
 use serde::Serialize;
 use serde_json::Value;
@@ -83,6 +83,8 @@ enum Parameters<'a> {
         sse_read_timeout: Option<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         terminate_on_close: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        oauth: Option<&'a OAuthParameters>,
     },
 }
 
@@ -119,6 +121,7 @@ impl<'a> Server<'a> {
                     timeout: unless(IsoDuration::seconds(http.timeout), 30.0),
                     sse_read_timeout: unless(IsoDuration::seconds(http.sse_read_timeout), 300.0),
                     terminate_on_close: unless(http.terminate_on_close, true),
+                    oauth: http.oauth.as_ref(),
                 },
             ),
             McpTransport::Sse(sse) => (
@@ -129,6 +132,7 @@ impl<'a> Server<'a> {
                     timeout: unless(sse.timeout, 5.0),
                     sse_read_timeout: unless(sse.sse_read_timeout, 300.0),
                     terminate_on_close: None,
+                    oauth: None,
                 },
             ),
         };

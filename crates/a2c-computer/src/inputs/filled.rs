@@ -42,8 +42,12 @@ impl Drop for Filled {
                 stdio.cwd.zeroize();
                 stdio.env.iter_mut().flat_map(BTreeMap::values_mut).for_each(String::zeroize);
             }
-            McpTransport::Streamable(StreamableParameters { url, headers, .. })
-            | McpTransport::Sse(SseParameters { url, headers, .. }) => {
+            McpTransport::Streamable(StreamableParameters { url, headers, oauth, .. }) => {
+                url.zeroize();
+                headers.iter_mut().flat_map(BTreeMap::values_mut).for_each(String::zeroize);
+                oauth.iter_mut().for_each(|oauth| oauth.client_secret.zeroize());
+            }
+            McpTransport::Sse(SseParameters { url, headers, .. }) => {
                 url.zeroize();
                 headers.iter_mut().flat_map(BTreeMap::values_mut).for_each(String::zeroize);
             }
@@ -121,9 +125,15 @@ fn written(transport: &McpTransport, of_env: fn(&str, &str) -> bool) -> Vec<Zero
             let words = headers.flat_map(|value| {
                 std::iter::once(value.as_str()).chain(value.split_whitespace().filter(|word| word.len() >= 8))
             });
-            words.chain(secrets_of_url(url)).map(keep).collect()
+            words.chain(secrets_of_url(url)).chain(client_secret(transport)).map(keep).collect()
         }
     }
+}
+
+/// The secret of the client by which the owner signs in.
+fn client_secret(transport: &McpTransport) -> Option<&str> {
+    let McpTransport::Streamable(StreamableParameters { oauth: Some(oauth), .. }) = transport else { return None };
+    oauth.client_secret.as_deref()
 }
 
 /// The password and the values of the query.

@@ -57,6 +57,18 @@ fn unknown_keys_are_told_with_what_was_meant() {
         "servers.a.server_parameters.terminate_on_close",
         &["unknown"],
     );
+    for (oauth, key, words) in [
+        ("{\"client\": \"x\"}", "client", "`client_id`"),
+        ("{\"client_id\": \" \"}", "client_id", "is empty"),
+        ("{\"client_secret\": \"s3cret\"}", "client_secret", "`client_id`"),
+        ("{\"client_metadata_url\": \"http://h/c.json\"}", "client_metadata_url", "https://"),
+        ("{\"client_metadata_url\": \"https://h/\"}", "client_metadata_url", "https://"),
+        ("{\"callback_port\": 0}", "callback_port", "65535"),
+        ("{\"scopes\": \"a b\"}", "scopes", "list"),
+    ] {
+        let text = parameters("streamable", &format!("\"url\": \"http://h\", \"oauth\": {oauth}"));
+        wrong(&text, 2, &format!("servers.a.server_parameters.oauth.{key}"), &[words]);
+    }
     wrong(
         "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"forbiddenTools\": []}}}",
         2,

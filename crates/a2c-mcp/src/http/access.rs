@@ -18,6 +18,8 @@ pub enum AccessReason {
     Required,
     /// HTTP 403: it knows the credentials and does not allow this to them.
     Forbidden,
+    /// HTTP 403: it knows the sign-in and wants one with more scopes.
+    MissingScopes,
     /// The sign-in has expired, and renewing it failed in a way that may pass.
     NotRenewed,
     /// The sign-in has expired and cannot be renewed.
@@ -47,18 +49,19 @@ impl AccessError {
     fn summary(&self) -> &'static str {
         match self.reason {
             AccessReason::Required => "the server asks for authorisation",
+            AccessReason::MissingScopes => "the server asks for more scopes than were granted",
             AccessReason::Forbidden | AccessReason::NotRenewed | AccessReason::Expired => "the server refuses access",
         }
     }
 
     /// What to do. An Agent may see it: it holds no token and no URL.
     pub fn hint(&self) -> String {
-        use AccessReason::{Expired, Forbidden, NotRenewed, Required};
+        use AccessReason::{Expired, Forbidden, MissingScopes, NotRenewed, Required};
         match (&self.credentials, self.reason) {
             (Credentials::Headers, Required) => {
                 "check the credentials in this server's `headers` in the computer's configuration".to_owned()
             }
-            (Credentials::Headers, Forbidden) => {
+            (Credentials::Headers, Forbidden | MissingScopes) => {
                 "it does not allow this to the credentials in the computer's configuration".to_owned()
             }
             (Credentials::Headers, NotRenewed) => "its authorisation cannot be renewed now; try again later".to_owned(),
@@ -68,6 +71,9 @@ impl AccessError {
             }
             (Credentials::SignIn { server }, Forbidden) => {
                 format!("it does not allow this; to sign in as another user: a2c computer login {server}")
+            }
+            (Credentials::SignIn { server }, MissingScopes) => {
+                format!("to grant them, sign in again on the computer: a2c computer login {server}")
             }
             (Credentials::SignIn { server }, NotRenewed) => format!(
                 "the sign-in cannot be renewed now; try again later, or sign in again on the computer: \

@@ -15,7 +15,7 @@ use crate::large::MESSAGE_LIMIT;
 pub(crate) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 /// The least time between two requests for an event stream, in milliseconds. A server may ask for more, not for less.
-const LEAST_RETRY: u64 = 1000;
+const LEAST_RETRY: u64 = 250;
 
 /// The events of an answer.
 pub(crate) fn events(response: Response, idle: Duration) -> Events {

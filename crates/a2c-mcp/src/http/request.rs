@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
-use http::{Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 use reqwest::Response;
 use url::Url;
 
 use super::error::HttpError;
 use super::{AccessReason, Credentials};
 use crate::large::MESSAGE_LIMIT;
+
+/// The header that names a streamable session.
+pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// A request that can be sent a second time, should the server refuse the first.
 #[derive(Clone)]
@@ -35,6 +38,13 @@ impl HttpRequest {
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
         Self { method: Method::POST, url, headers, body }
+    }
+
+    /// Ends a session.
+    pub(crate) fn delete(url: Url, session: HeaderValue) -> Self {
+        let mut request = Self { method: Method::DELETE, ..Self::get(url) };
+        request.headers.insert(SESSION, session);
+        request
     }
 
     /// Sends it and waits for the head of the answer.

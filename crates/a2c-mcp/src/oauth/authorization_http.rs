@@ -5,7 +5,7 @@
 //! name private ones, one on this machine also those of this machine. Only http and https, and no http where the owner
 //! wrote https.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use a2c_net::{
@@ -13,7 +13,11 @@ use a2c_net::{
 };
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
-use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
+use rmcp::transport::auth::{
+    AuthError, AuthorizationManager, AuthorizationMetadataResolution, OAuthHttpClient, OAuthHttpClientFuture,
+    OAuthHttpRequest,
+};
+use serde_json::Value;
 use url::Url;
 
 use crate::http::HttpError;
@@ -49,6 +53,15 @@ pub enum AddressError {
 pub(super) struct AuthorizationHttp {
     client: reqwest::Client,
     home: Url,
+    issuer: Mutex<Option<RenamedIssuer>>,
+}
+
+/// An issuer that goes by another name where its metadata is, as with some servers of 2025-03-26: both are of the MCP
+/// server's own origin.
+#[derive(Clone)]
+struct RenamedIssuer {
+    calls_itself: String,
+    belongs_there: String,
 }
 
 impl AuthorizationHttp {
@@ -62,7 +75,49 @@ impl AuthorizationHttp {
             .dns_resolver(Arc::new(HomePolicyResolver { home: home.clone() }))
             .build()
             .map_err(|error| HttpClientError::Build(error.without_url()))?;
-        Ok(Arc::new(Self { client, home: home.clone() }))
+        Ok(Arc::new(Self { client, home: home.clone(), issuer: Mutex::default() }))
+    }
+
+    /// The metadata of the authorisation server that a challenge leads to, or of the one that belongs to the server.
+    pub(super) async fn discover(
+        &self,
+        manager: &AuthorizationManager,
+        challenge: Option<&str>,
+    ) -> Result<AuthorizationMetadataResolution, AuthError> {
+        match manager.resolve_metadata_from_challenge(challenge).await {
+            Err(AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer })
+                if [&expected_issuer, &received_issuer].into_iter().all(|issuer| self.is_of_home(issuer)) =>
+            {
+                let renamed = RenamedIssuer { calls_itself: received_issuer, belongs_there: expected_issuer };
+                *self.issuer.lock().unwrap_or_else(PoisonError::into_inner) = Some(renamed);
+                manager.resolve_metadata_from_challenge(challenge).await
+            }
+            found => found,
+        }
+    }
+
+    fn is_of_home(&self, issuer: &str) -> bool {
+        Url::parse(issuer).is_ok_and(|issuer| issuer.origin() == self.home.origin())
+    }
+
+    /// The issuer under the name by which it was found.
+    pub(super) fn issuer(&self, issuer: String) -> String {
+        match &*self.issuer.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(renamed) if renamed.calls_itself == issuer => renamed.belongs_there.clone(),
+            _ => issuer,
+        }
+    }
+
+    /// Metadata in which the issuer has the name by which it was found.
+    fn rename_issuer(&self, body: Vec<u8>) -> Vec<u8> {
+        if self.issuer.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            return body;
+        }
+        let Ok(mut metadata) = serde_json::from_slice::<serde_json::Map<String, Value>>(&body) else { return body };
+        if let Some(Value::String(issuer)) = metadata.get_mut("issuer") {
+            *issuer = self.issuer(std::mem::take(issuer));
+        }
+        serde_json::to_vec(&metadata).unwrap_or(body)
     }
 }
 
@@ -90,7 +145,7 @@ impl OAuthHttpClient for AuthorizationHttp {
                 }
                 body.extend_from_slice(&chunk);
             }
-            Ok(answer.body(body)?)
+            Ok(answer.body(self.rename_issuer(body))?)
         })
     }
 }

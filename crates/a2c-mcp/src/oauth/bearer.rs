@@ -11,6 +11,7 @@ use tracing::subscriber::NoSubscriber;
 use url::Url;
 
 use super::authorization_http::AuthorizationHttp;
+use super::challenge::Challenge;
 use super::sign_in::{SignIn, SignInEntry};
 use super::{TokenStore, TokenStoreError};
 use crate::detail::Detail;
@@ -57,6 +58,8 @@ struct TokenState {
     read: Option<Instant>,
     /// The refresh token that was refused: showing it again does not help.
     refused: Option<String>,
+    /// The challenge that was kept last.
+    challenge: Option<Challenge>,
 }
 
 impl Bearer {
@@ -82,6 +85,19 @@ impl Bearer {
     ) -> Result<HeaderValue, HttpError> {
         let (inner, credentials, refused) = (self.0.clone(), credentials.clone(), refused.clone());
         detached(async move { inner.other_than(&refused, &credentials).await }).await
+    }
+
+    /// Keeps what the server said when it refused a request, for the next sign-in.
+    pub(crate) async fn keep_challenge(&self, challenge: Challenge) {
+        let mut state = self.0.state.lock().await;
+        if state.challenge.as_ref() == Some(&challenge) {
+            return;
+        }
+        match self.0.entry.keep_challenge(&challenge).await {
+            Ok(()) => state.challenge = Some(challenge),
+            // The owner can sign in all the same: most servers say it again when asked.
+            Err(error) => tracing::debug!(server = self.0.name, %error, "the server's challenge cannot be kept"),
+        }
     }
 }
 
@@ -178,10 +194,10 @@ impl BearerInner {
 
     async fn exchange(&self, old: &SignIn) -> Result<(), AuthError> {
         let http = AuthorizationHttp::new(&self.url).map_err(|error| AuthError::InternalError(error.to_string()))?;
-        let mut manager = AuthorizationManager::new_with_oauth_http_client(self.url.clone(), http).await?;
-        self.entry.set_client_secret(old.client_secret.clone());
+        let mut manager = AuthorizationManager::new_with_oauth_http_client(self.url.clone(), http.clone()).await?;
+        self.entry.save_with(old.client_secret.clone(), old.challenge.clone());
         manager.set_credential_store(self.entry.clone());
-        let metadata = manager.resolve_metadata().await?.metadata;
+        let metadata = http.discover(&manager, old.challenge.as_deref()).await?.metadata;
         // A refresh token goes only to the authorisation server that gave it out.
         if metadata.issuer != old.credentials.issuer {
             return Err(AuthError::AuthorizationRequired);

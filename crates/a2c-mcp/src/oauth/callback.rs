@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -45,9 +46,9 @@ pub(super) enum Callback {
 }
 
 impl CallbackServer {
-    /// Listens on a free port, on this machine only.
-    pub(super) async fn open() -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// Listens on this port, or on one that is free; on this machine only.
+    pub(super) async fn open(port: Option<u16>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await?;
         let host = listener.local_addr()?.to_string();
         Ok(Self { listener, host })
     }
@@ -210,7 +211,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_idle_or_wrong_visitor_does_not_hold_up_the_right_one() {
-        let server = CallbackServer::open().await.unwrap();
+        let server = CallbackServer::open(None).await.unwrap();
         let _idle = TcpStream::connect(&server.host).await.unwrap();
         let too_large = get(&server, &format!("/callback?state=s&code={}", "x".repeat(HEAD_LIMIT)));
         let mut visitors = Vec::new();

@@ -12,6 +12,7 @@ use rmcp::transport::auth::{AuthError, CredentialStore, OAuthTokenResponse, Stor
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::challenge::Challenge;
 use super::{MARGIN_SECONDS, TokenStore, TokenStoreError};
 
 /// A sign-in: who we are to the authorisation server, and its tokens.
@@ -21,6 +22,9 @@ pub(super) struct SignIn {
     /// Some authorisation servers give one out though none was asked for, and then insist on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
+    /// What led to the authorisation server, and leads there again when the token is renewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) challenge: Option<String>,
 }
 
 impl SignIn {
@@ -69,8 +73,8 @@ impl fmt::Debug for SignIn {
 pub(super) struct SignInEntry {
     store: Arc<dyn TokenStore>,
     key: String,
-    /// The library does not pass it on when it saves.
-    client_secret: Arc<Mutex<Option<String>>>,
+    /// What the library does not pass on when it saves: the secret of the client and the challenge.
+    unsaved: Arc<Mutex<(Option<String>, Option<String>)>>,
 }
 
 impl SignInEntry {
@@ -78,12 +82,29 @@ impl SignInEntry {
     /// origin that did not give it out.
     pub(super) fn new(name: &str, url: &Url, store: Arc<dyn TokenStore>) -> Self {
         let key = format!("{name} {}", url.origin().ascii_serialization());
-        Self { store, key, client_secret: Arc::default() }
+        Self { store, key, unsaved: Arc::default() }
     }
 
-    /// The secret of the sign-in that is saved next.
-    pub(super) fn set_client_secret(&self, secret: Option<String>) {
-        *self.client_secret.lock().unwrap_or_else(PoisonError::into_inner) = secret;
+    /// The secret of the client and the challenge of the sign-in that is saved next.
+    pub(super) fn save_with(&self, client_secret: Option<String>, challenge: Option<String>) {
+        *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner) = (client_secret, challenge);
+    }
+
+    /// The challenge that no sign-in has met yet.
+    pub(super) async fn challenge(&self) -> Result<Option<Challenge>, TokenStoreError> {
+        let text = self.with_store(|store, key| store.get(&challenge_key(key))).await?;
+        Ok(text.and_then(Challenge::from_text))
+    }
+
+    /// Keeps a challenge for the next sign-in.
+    pub(super) async fn keep_challenge(&self, challenge: &Challenge) -> Result<(), TokenStoreError> {
+        let text = challenge.as_str().to_owned();
+        self.with_store(move |store, key| store.set(&challenge_key(key), &text)).await
+    }
+
+    /// A sign-in has met the challenge.
+    pub(super) async fn forget_challenge(&self) -> Result<(), TokenStoreError> {
+        self.with_store(|store, key| store.delete(&challenge_key(key))).await
     }
 
     pub(super) async fn read(&self) -> Result<Option<SignIn>, TokenStoreError> {
@@ -95,7 +116,11 @@ impl SignInEntry {
     }
 
     pub(super) async fn clear(&self) -> Result<(), TokenStoreError> {
-        self.with_store(|store, key| store.delete(key)).await
+        self.with_store(|store, key| {
+            store.delete(key)?;
+            store.delete(&challenge_key(key))
+        })
+        .await
     }
 
     /// A store may block.
@@ -109,6 +134,10 @@ impl SignInEntry {
     }
 }
 
+fn challenge_key(key: &str) -> String {
+    format!("{key} challenge")
+}
+
 fn store_error(error: &TokenStoreError) -> AuthError {
     AuthError::CredentialStoreError(error.to_string())
 }
@@ -120,8 +149,8 @@ impl CredentialStore for SignInEntry {
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let client_secret = self.client_secret.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let text = serde_json::to_string(&SignIn { credentials, client_secret })
+        let (client_secret, challenge) = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = serde_json::to_string(&SignIn { credentials, client_secret, challenge })
             .map_err(|_| AuthError::CredentialStoreError("the sign-in cannot be written as JSON".into()))?;
         self.with_store(move |store, key| store.set(key, &text)).await.map_err(|error| store_error(&error))
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use reqwest::Response;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -22,11 +22,11 @@ use url::Url;
 
 use super::large_answers::LargeAnswers;
 use crate::http::events::{Events, events, stream_error};
-use crate::http::request::{HttpRequest, accepted, body, is_media};
+use crate::http::request::{HttpRequest, SESSION, accepted, body, is_media};
 use crate::http::{AccessReason, Credentials, HttpError, NotMcp, repair};
 use crate::oauth::bearer::Bearer;
+use crate::oauth::challenge::Challenge;
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 type Outcome<T> = Result<T, StreamableHttpError<HttpError>>;
@@ -78,16 +78,46 @@ impl StreamableClient {
         let token = bearer.token(credentials).await?;
         let response = authorised(request.clone(), token.as_ref()).send(client, timeout).await?;
         let Some(token) = token.filter(|_| response.status() == StatusCode::UNAUTHORIZED) else {
-            return accepted(response, credentials);
+            return self.let_in(response, bearer).await;
+        };
+        let renewed = match bearer.renew(&token, credentials).await {
+            Ok(renewed) => renewed,
+            Err(error) => {
+                self.keep_challenge(&response, bearer).await;
+                return Err(error);
+            }
         };
         drop(response);
-        let renewed = bearer.renew(&token, credentials).await?;
         let response = authorised(request, Some(&renewed)).send(client, timeout).await?;
-        // The server refuses the newest token: asking for one more would go on for ever.
-        match response.status() {
-            StatusCode::UNAUTHORIZED => Err(HttpError::Access(credentials.refused(AccessReason::Expired))),
-            _ => accepted(response, credentials),
+        if response.status() == StatusCode::UNAUTHORIZED {
+            self.keep_challenge(&response, bearer).await;
+            // The server refuses the newest token: asking for one more would go on for ever.
+            return Err(HttpError::Access(credentials.refused(AccessReason::Expired)));
         }
+        self.let_in(response, bearer).await
+    }
+
+    /// The answer, unless the server refuses the sign-in or wants another one.
+    async fn let_in(&self, response: Response, bearer: &Bearer) -> Result<Response, HttpError> {
+        let wants_more = self.keep_challenge(&response, bearer).await;
+        match wants_more {
+            true => Err(HttpError::Access(self.0.credentials.refused(AccessReason::MissingScopes))),
+            false => accepted(response, &self.0.credentials),
+        }
+    }
+
+    /// Keeps what a refusal says for the next sign-in; gives whether that needs more scopes.
+    async fn keep_challenge(&self, response: &Response, bearer: &Bearer) -> bool {
+        let status = response.status();
+        if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return false;
+        }
+        let Some(challenge) = Challenge::of(response) else { return false };
+        let wants_more = status == StatusCode::FORBIDDEN && challenge.wants_more_scopes(&self.0.url);
+        if wants_more || status == StatusCode::UNAUTHORIZED {
+            bearer.keep_challenge(challenge).await;
+        }
+        wants_more
     }
 
     async fn post(
@@ -185,8 +215,8 @@ impl StreamableClient {
         if !self.0.ends_session {
             return Ok(());
         }
-        let mut request = HttpRequest { method: Method::DELETE, ..HttpRequest::get(self.0.url.clone()) };
-        add(&mut request.headers, headers, Some(&session))?;
+        let mut request = HttpRequest::delete(self.0.url.clone(), value(&session)?);
+        request.headers.extend(headers);
         let response = self.send(request, self.0.timeout).await.map_err(StreamableHttpError::Client)?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_FOUND => Ok(()),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod conformance;
 mod foreign;
 mod hostile;
 mod oauth;
@@ -46,6 +47,7 @@ fn streamable_at(url: String) -> StreamableParameters {
         timeout: seconds(120.0),
         sse_read_timeout: seconds(300.0),
         terminate_on_close: true,
+        oauth: None,
     }
 }
 

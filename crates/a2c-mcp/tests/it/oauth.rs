@@ -58,7 +58,7 @@ impl Fixture {
 }
 
 /// A browser whose owner agrees to everything.
-fn browse(url: &str) {
+pub(super) fn browse(url: &str) {
     let url = url.to_owned();
     tokio::spawn(async move {
         let browser = http_client(tls::without_trust().unwrap()).build().unwrap();

@@ -1,7 +1,5 @@
 //! Literal secrets in a file, and the inputs that replace them.
 
-use std::collections::BTreeMap;
-
 use a2c_protocol::config::{Input, McpServerConfig, McpTransport, SseParameters, StreamableParameters};
 use url::Url;
 
@@ -13,7 +11,7 @@ use crate::config::ComputerConfig;
 pub struct MovedSecret {
     /// The server that needs it.
     pub server: String,
-    /// The environment variable or header that it is the value of.
+    /// The environment variable, header or parameter that it is the value of.
     pub key: String,
     /// The input that replaces it.
     pub input: String,
@@ -26,7 +24,7 @@ pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
     let mut moved = Vec::new();
     let ComputerConfig { inputs, servers } = config;
     for (name, server) in servers {
-        for (key, value) in values(server).into_iter().flatten().filter(|(key, value)| is_secret(key, value)) {
+        for (key, value) in values(server).filter(|(key, value)| is_secret(key, value)) {
             let id = free_id(inputs, name, key);
             *value = match value.split_once(' ') {
                 // The scheme of an Authorization header is no secret.
@@ -38,13 +36,13 @@ pub(super) fn move_out(config: &mut ComputerConfig) -> Vec<MovedSecret> {
             let description = format!("{key} of the server {name}");
             inputs.push(Input::PromptString { id: id.clone(), description, default: None, password: Some(true) });
             let variable = input_variable(&id);
-            moved.push(MovedSecret { server: name.clone(), key: key.clone(), input: id, variable });
+            moved.push(MovedSecret { server: name.clone(), key: key.to_owned(), input: id, variable });
         }
     }
     moved
 }
 
-/// Notes on literals in `env` and `headers` that look like secrets and stay in the file.
+/// Notes on literals in `env`, `headers` and `oauth` that look like secrets and stay in the file.
 pub(crate) fn literal_secrets(config: &ComputerConfig) -> Vec<Note> {
     let mut config = config.clone();
     let moved = move_out(&mut config);
@@ -74,12 +72,17 @@ pub(crate) fn exposed_secrets(config: &ComputerConfig) -> Vec<Note> {
     config.servers.iter().filter_map(look).collect()
 }
 
-fn values(server: &mut McpServerConfig) -> Option<&mut BTreeMap<String, String>> {
-    match &mut server.transport {
-        McpTransport::Stdio(stdio) => stdio.env.as_mut(),
-        McpTransport::Streamable(http) => http.headers.as_mut(),
-        McpTransport::Sse(sse) => sse.headers.as_mut(),
-    }
+/// The values that may be secrets, with their names.
+fn values(server: &mut McpServerConfig) -> impl Iterator<Item = (&str, &mut String)> {
+    let (values, client_secret) = match &mut server.transport {
+        McpTransport::Stdio(stdio) => (stdio.env.as_mut(), None),
+        McpTransport::Streamable(http) => {
+            (http.headers.as_mut(), http.oauth.as_mut().and_then(|oauth| oauth.client_secret.as_mut()))
+        }
+        McpTransport::Sse(sse) => (sse.headers.as_mut(), None),
+    };
+    let values = values.into_iter().flatten().map(|(key, value)| (key.as_str(), value));
+    values.chain(client_secret.map(|secret| ("client_secret", secret)))
 }
 
 /// `server-key`, in letters and digits, with a number where that is taken.

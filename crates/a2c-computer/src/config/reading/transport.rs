@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use a2c_protocol::config::{
-    EncodingErrors, IsoDuration, McpTransport, SseParameters, StdioParameters, StreamableParameters,
+    EncodingErrors, IsoDuration, McpTransport, OAuthParameters, SseParameters, StdioParameters, StreamableParameters,
 };
 use a2c_settings::{Field, Node, Object, Report, spelling};
 use url::Url;
@@ -138,7 +138,48 @@ fn streamable(fields: &Object<'_>, report: &mut Report<'_>) -> Option<Streamable
         timeout: duration("timeout", 30.0, report)?,
         sse_read_timeout: duration("sse_read_timeout", 300.0, report)?,
         terminate_on_close: fields.get("terminate_on_close").and_then(|flag| flag.boolean(report)).unwrap_or(true),
+        oauth: fields.get("oauth").and_then(|item| oauth(&item, report)),
         url: url?,
+    })
+}
+
+fn oauth(item: &Field<'_>, report: &mut Report<'_>) -> Option<OAuthParameters> {
+    let fields = item.object(report)?;
+    fields.only(&[keys::OAUTH], report);
+    let text = |key: &str, report: &mut Report<'_>| {
+        let field = fields.get(key)?;
+        let text = field.string(report)?;
+        if text.trim().is_empty() {
+            field.problem("is empty: leave it out, or write what the authorisation server gave you", report);
+        }
+        Some(text)
+    };
+    let client_id = text("client_id", report);
+    let client_secret = text("client_secret", report);
+    if let Some(secret) = fields.get("client_secret")
+        && client_id.is_none()
+    {
+        secret.problem("is the secret of no client: write its `client_id` beside it", report);
+    }
+    let client_metadata_url = fields.get("client_metadata_url").and_then(|field| {
+        let url = field.string(report)?;
+        let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
+        let has_path = url.get(8..).and_then(|rest| rest.split_once('/')).is_some_and(|(_, path)| !path.is_empty());
+        let is_document = url.starts_with("${") || (is_http(&url) && is_https && has_path);
+        if !is_document {
+            field.problem(
+                "is not the address of a document: write one such as \"https://example.org/client.json\"",
+                report,
+            );
+        }
+        Some(url)
+    });
+    Some(OAuthParameters {
+        client_id,
+        client_secret,
+        client_metadata_url,
+        scopes: fields.get("scopes").and_then(|scopes| scopes.strings(report)),
+        callback_port: fields.get("callback_port").and_then(|port| port.integer(1..=u16::MAX, report)),
     })
 }
 
