@@ -17,6 +17,10 @@ pub struct Options {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<Phase>,
 
+    /// Measure calls only with so many offices: 1, 16, 128 or 1000
+    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    pub offices: Vec<usize>,
+
     /// Which servers to start
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_values = ["a2c", "relay", "node", "python"])]
     servers: Vec<Server>,

@@ -41,6 +41,7 @@ async fn bench(options: &Options, cores: Option<Cores>) -> ExitCode {
         connections: machine::connections(),
         servers: Server::found(&options.servers(), cores),
         quick: options.quick,
+        offices: options.offices.clone(),
         cores,
         progress: Progress::new(),
     };

@@ -88,7 +88,8 @@ pub async fn run(plan: &Plan) -> Vec<Row> {
         plan.rounds()
     ));
     let mut rows = Vec::new();
-    for setting in Setting::all(plan.quick) {
+    let wanted = |setting: &Setting| plan.offices.is_empty() || plan.offices.contains(&setting.offices);
+    for setting in Setting::all(plan.quick && plan.offices.is_empty()).into_iter().filter(wanted) {
         rows.extend(measure(plan, setting).await);
     }
     rows

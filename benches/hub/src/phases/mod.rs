@@ -24,6 +24,8 @@ pub struct Plan {
     pub servers: Vec<Server>,
     /// A few minutes instead of most of an hour.
     pub quick: bool,
+    /// Only these numbers of offices, unless empty.
+    pub offices: Vec<usize>,
     /// Connections that the system allows one process to have.
     pub connections: usize,
     /// Where servers have cores of their own.
