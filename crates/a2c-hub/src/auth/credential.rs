@@ -18,7 +18,8 @@ struct TokenPayload<'a> {
     token: Option<Cow<'a, str>>,
 }
 
-/// Verifies the credential of each place until one is accepted. If none is, returns the first refusal.
+/// Verifies the credential of each place until one is accepted. If none is, returns the first refusal, or the one that
+/// fresh keys may change.
 ///
 /// Clients in the field fill more than one place, sometimes with a credential of another service.
 pub(super) fn verify_credentials<T>(
@@ -34,6 +35,7 @@ pub(super) fn verify_credentials<T>(
         };
         match outcome {
             Ok(good) => return Ok(good),
+            Err(AuthRefusal::UnknownKey) => first = Some(AuthRefusal::UnknownKey),
             Err(refused) => first = first.or(Some(refused)),
         }
     }

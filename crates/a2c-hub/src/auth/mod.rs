@@ -47,6 +47,7 @@ mod refusal;
 
 use std::fmt;
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::time::SystemTime;
 
 use axum::http::HeaderMap;
@@ -56,7 +57,9 @@ pub use certificate::CertificateAuth;
 pub(crate) use current::{AccessRules, CurrentAccess};
 pub use glob::Glob;
 pub use grant::Grant;
-pub use jwt::{Jwt, JwtKey, UnusableJwtKey};
+pub use jwt::{
+    Jwt, JwtKey, JwtKeySet, KeyFetchError, RemoteKeys, RemoteKeysConfig, SkippedKey, UnusableJwtKey, UnusableKeySet,
+};
 pub use open_access::OpenAccess;
 pub use refusal::AuthRefusal;
 
@@ -73,11 +76,20 @@ pub trait Authenticate: Send + Sync + 'static {
     /// The name for logs: `none`, `token`, `jwt`, `mtls`, …
     fn kind(&self) -> &'static str;
 
+    /// Renews what a refusal was based on, where that is possible: the hub waits for it, for a few seconds at most, and
+    /// asks once more. It is called for every refusal, so strangers must not be able to make it expensive.
+    fn renewal(&self, _refusal: &AuthRefusal) -> Option<Renewal> {
+        None
+    }
+
     /// Whether clients need no credential. Such a hub listens on loopback only.
     fn is_open(&self) -> bool {
         false
     }
 }
+
+/// Ends when an [`Authenticate`] may judge otherwise than before. May be dropped at any time.
+pub type Renewal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl fmt::Debug for dyn Authenticate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

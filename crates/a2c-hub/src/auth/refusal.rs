@@ -30,6 +30,9 @@ pub enum AuthRefusal {
     /// The header of the token names an algorithm that no key of the hub is for.
     #[error("the token is signed with an algorithm that no key of this hub is for")]
     Algorithm,
+    /// The token names a key (`kid`) that is not among the keys of the hub.
+    #[error("the token names a key that this hub does not have")]
+    UnknownKey,
     /// No key of the hub verifies the signature.
     #[error("the signature of the token was not made with a key of this hub")]
     Signature,
@@ -60,7 +63,8 @@ pub enum AuthRefusal {
 }
 
 impl AuthRefusal {
-    /// Whether the client may be guessing: an expired credential, or none at all, is no guess.
+    /// Whether the client may be guessing: an expired credential, or none at all, is no guess. Neither is a token of an
+    /// unknown key, since all clients of an issuer have one while the hub cannot fetch its new key.
     pub fn is_guess(&self) -> bool {
         matches!(
             self,

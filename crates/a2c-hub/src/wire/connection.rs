@@ -50,6 +50,8 @@ pub(crate) struct ConnectionState {
     pub(crate) headers: HeaderMap,
     /// A credential was refused; the hub accepts no second one on this connection.
     pub(crate) is_refused: bool,
+    /// A credential is judged once more when the hub has fresh keys; until then the client has to wait.
+    pub(crate) is_awaiting_keys: bool,
     /// A binary packet whose attachments have not all arrived.
     pub(crate) partial: Option<PartialPacket>,
     requests: TokenBucket,

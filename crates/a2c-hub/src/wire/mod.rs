@@ -8,18 +8,19 @@ pub(crate) mod connection;
 mod mailbox;
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use a2c_engineio::{CloseReason, Handler, OutgoingMessage, OversizedMessage, Socket, Text};
 use a2c_protocol::office::MAX_NAME;
 use a2c_protocol::{ErrorBody, ErrorCode, NAMESPACE, Role};
 use a2c_socketio_frame::{PacketFrame, PacketKind};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use bytes::Bytes;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{self, CurrentAccess};
+use crate::auth::{self, CurrentAccess, Renewal};
 use crate::limits::HubLimits;
 use crate::limits::address_limits::AddressLimits;
 use crate::metrics::{Label as _, LimitKind, RefusalReason};
@@ -30,6 +31,9 @@ use mailbox::SocketMailbox;
 
 /// The longest CONNECT, credentials included, in bytes.
 pub(crate) const MAX_CONNECT: usize = 64 << 10;
+
+/// How long a client waits for fresh keys before its credential is judged for the last time.
+const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Up to this multiple of the allowed attachments, the hub skips them and answers; beyond it, the connection ends.
 const PASSED_OVER: usize = 16;
@@ -47,6 +51,7 @@ pub(crate) type HubSwitchboard = Switchboard<SocketMailbox>;
 pub(crate) type HubMember = Member<SocketMailbox>;
 
 /// Handles the messages of all connections.
+#[derive(Clone)]
 pub(crate) struct SocketIoHandler {
     pub(crate) switchboard: Arc<HubSwitchboard>,
     pub(crate) limits: HubLimits,
@@ -277,18 +282,39 @@ impl SocketIoHandler {
         }
     }
 
-    /// Admits a client. The member is registered before its CONNECT is queued, so that the hub can handle everything that
-    /// the client sends after it has read CONNECT.
+    /// Handles a CONNECT.
     fn connect(&self, auth: &str, socket: &Arc<EngineSocket>) {
-        let (connection, now) = (&socket.data, Instant::now());
         let headers = {
-            let mut state = connection.state();
-            if state.is_refused {
+            let mut state = socket.data.state();
+            if state.is_refused || state.is_awaiting_keys {
                 drop(state);
-                return protocol_error(socket, "another credential after a refused one");
+                return protocol_error(socket, "another credential after the first one");
             }
             std::mem::take(&mut state.headers)
         };
+        self.judge(headers, auth, socket, JudgementRound::First);
+    }
+
+    /// Judges the same CONNECT again when there are fresh keys, or when there was enough time for them.
+    fn judge_after(&self, renewal: Renewal, headers: HeaderMap, auth: &str, socket: &Arc<EngineSocket>) {
+        socket.data.state().is_awaiting_keys = true;
+        let (handler, auth, socket) = (self.clone(), auth.to_owned(), socket.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = handler.stop.cancelled() => return,
+                _ = tokio::time::timeout(RENEWAL_TIMEOUT, renewal) => {}
+            }
+            socket.data.state().is_awaiting_keys = false;
+            if !socket.is_closed() {
+                handler.judge(headers, &auth, &socket, JudgementRound::Last);
+            }
+        });
+    }
+
+    /// Admits a client, or refuses it. The member is registered before its CONNECT is queued, so that the hub can handle
+    /// everything that the client sends after it has read CONNECT.
+    fn judge(&self, headers: HeaderMap, auth: &str, socket: &Arc<EngineSocket>, round: JudgementRound) {
+        let (connection, now) = (&socket.data, Instant::now());
         let address = connection.peer.address;
         // All wrong credentials are logged, since their rate is limited; other refusals once a minute per address.
         let refuse = |refusal, is_guess: bool, why: &str, told: &str| {
@@ -317,13 +343,19 @@ impl SocketIoHandler {
             address: address.ip(),
             now: SystemTime::now(),
         };
-        let grant = match self.access.clients().authenticate(&claim) {
+        let access = self.access.clients();
+        let grant = match access.authenticate(&claim) {
             // A connection does not outlive the certificate that it was made with.
             Ok(grant) => match &connection.peer.certificate {
                 Some(certificate) => grant.until(certificate.ends),
                 None => grant,
             },
             Err(refused) => {
+                if round == JudgementRound::First
+                    && let Some(renewal) = access.renewal(&refused)
+                {
+                    return self.judge_after(renewal, headers, auth, socket);
+                }
                 if refused.is_guess() {
                     self.address_limits.credential_failed(address.ip(), now);
                 }
@@ -365,6 +397,15 @@ impl SocketIoHandler {
             mailbox.close();
         }
     }
+}
+
+/// How often a CONNECT was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JudgementRound {
+    /// It may be judged again with fresh keys.
+    First,
+    /// This judgement is final.
+    Last,
 }
 
 /// The error for a packet over the limit.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use jsonwebtoken::Algorithm;
 use ring::hmac;
+use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
 use webpki::{Error, RawPublicKeyEntity};
@@ -14,14 +15,38 @@ const MIN_SECRET: usize = 32;
 /// The shortest encoding of an RSA key of 2048 bits. A longer encoding of a shorter key verifies nothing.
 const MIN_RSA: usize = 2048 / 8;
 
+/// The sizes of RSA keys that `ring` verifies with, in bits.
+const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
+
+/// What precedes the point of a P-256 public key in DER: the algorithm, the curve, and the length of the point.
+const P256_DER: [u8; 26] = [
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
+    0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+];
+
+/// The length of one coordinate of P-256, and of an Ed25519 key.
+const COORDINATE: usize = 32;
+
+/// The first byte of a point whose two coordinates follow.
+const UNCOMPRESSED: u8 = 4;
+
 /// A key that verifies tokens.
 #[derive(Clone)]
-pub struct JwtKey(KeyMaterial);
+pub struct JwtKey {
+    material: KeyMaterial,
+    /// The name of the key in its set (`kid`).
+    id: Option<Box<str>>,
+}
 
 #[derive(Clone)]
 enum KeyMaterial {
     Secret(hmac::Key),
-    Public(PublicKey),
+    /// A key from PEM.
+    Encoded(EncodedKey),
+    /// The modulus and the exponent of an RSA key.
+    Rsa(RsaPublicKeyComponents<Box<[u8]>>),
+    Ed25519(UnparsedPublicKey<Box<[u8]>>),
+    P256(UnparsedPublicKey<Box<[u8]>>),
 }
 
 impl JwtKey {
@@ -36,7 +61,7 @@ impl JwtKey {
         if secret.len() < MIN_SECRET {
             return Err(UnusableJwtKey::ShortSecret { length: secret.len() });
         }
-        Ok(Self(KeyMaterial::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret))))
+        Ok(Self::from(KeyMaterial::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret))))
     }
 
     /// The RSA public key of the issuer in PEM, for RS256.
@@ -44,11 +69,11 @@ impl JwtKey {
     /// # Errors
     /// When it is anything else, or shorter than 2048 bits.
     pub fn rs256(pem: &str) -> Result<Self, UnusableJwtKey> {
-        let key = PublicKey::read(pem, "an RSA", Algorithm::RS256, webpki::ring::RSA_PKCS1_2048_8192_SHA256)?;
+        let key = EncodedKey::read(pem, "an RSA", Algorithm::RS256, webpki::ring::RSA_PKCS1_2048_8192_SHA256)?;
         if key.der.len() < MIN_RSA {
             return Err(UnusableJwtKey::ShortRsa);
         }
-        Ok(Self(KeyMaterial::Public(key)))
+        Ok(Self::from(KeyMaterial::Encoded(key)))
     }
 
     /// The Ed25519 public key of the issuer in PEM, for EdDSA.
@@ -56,25 +81,97 @@ impl JwtKey {
     /// # Errors
     /// When it is anything else.
     pub fn eddsa(pem: &str) -> Result<Self, UnusableJwtKey> {
-        PublicKey::read(pem, "an Ed25519", Algorithm::EdDSA, webpki::ring::ED25519)
-            .map(|key| Self(KeyMaterial::Public(key)))
+        EncodedKey::read(pem, "an Ed25519", Algorithm::EdDSA, webpki::ring::ED25519)
+            .map(|key| Self::from(KeyMaterial::Encoded(key)))
+    }
+
+    /// The P-256 public key of the issuer in PEM, for ES256.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn es256(pem: &str) -> Result<Self, UnusableJwtKey> {
+        let expected = "a P-256";
+        // The signature of a token is two numbers side by side; `webpki` knows only their DER.
+        let key = EncodedKey::read(pem, expected, Algorithm::ES256, webpki::ring::ECDSA_P256_SHA256)?;
+        let point = key.der.strip_prefix(&P256_DER).and_then(p256_point);
+        point.map(|point| Self::from(KeyMaterial::P256(point))).ok_or(UnusableJwtKey::OtherKey { expected })
+    }
+
+    /// An RSA key for RS256 from its two numbers.
+    pub(super) fn rsa_numbers(modulus: &[u8], exponent: &[u8]) -> Result<Self, UnusableJwtKey> {
+        let [n, e] = [modulus, exponent].map(without_leading_zeros);
+        let bits = n.first().map_or(0, |first| n.len() * 8 - first.leading_zeros() as usize);
+        if bits < *RSA_BITS.start() {
+            return Err(UnusableJwtKey::ShortRsa);
+        }
+        if bits > *RSA_BITS.end() || e.len() > 5 || e.last().is_none_or(|last| last % 2 == 0) || e == [1] {
+            return Err(UnusableJwtKey::OtherKey { expected: "an RSA" });
+        }
+        Ok(Self::from(KeyMaterial::Rsa(RsaPublicKeyComponents { n: n.into(), e: e.into() })))
+    }
+
+    /// An Ed25519 key for EdDSA from its bytes.
+    pub(super) fn ed25519_bytes(x: &[u8]) -> Option<Self> {
+        let key = || KeyMaterial::Ed25519(UnparsedPublicKey::new(&signature::ED25519, x.into()));
+        (x.len() == COORDINATE).then(|| Self::from(key()))
+    }
+
+    /// A P-256 key for ES256 from its coordinates.
+    pub(super) fn p256_coordinates(x: &[u8], y: &[u8]) -> Option<Self> {
+        if x.len() != COORDINATE || y.len() != COORDINATE {
+            return None;
+        }
+        p256_point(&[&[UNCOMPRESSED], x, y].concat()).map(|point| Self::from(KeyMaterial::P256(point)))
+    }
+
+    /// Gives the key its name in a set.
+    pub(super) fn named(mut self, id: Option<&str>) -> Self {
+        self.id = id.map(Into::into);
+        self
+    }
+
+    /// The name of the key in its set.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// The algorithm of the key.
     pub(super) fn algorithm(&self) -> Algorithm {
-        match &self.0 {
+        match &self.material {
             KeyMaterial::Secret(_) => Algorithm::HS256,
-            KeyMaterial::Public(key) => key.algorithm,
+            KeyMaterial::Encoded(key) => key.algorithm,
+            KeyMaterial::Rsa(_) => Algorithm::RS256,
+            KeyMaterial::Ed25519(_) => Algorithm::EdDSA,
+            KeyMaterial::P256(_) => Algorithm::ES256,
         }
     }
 
     /// Whether this key verifies the signature of a message.
     pub(super) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
-        match &self.0 {
+        match &self.material {
             KeyMaterial::Secret(secret) => hmac::verify(secret, message, signature).is_ok(),
-            KeyMaterial::Public(key) => key.verify(message, signature).is_ok(),
+            KeyMaterial::Encoded(key) => key.verify(message, signature).is_ok(),
+            KeyMaterial::Rsa(key) => key.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, signature).is_ok(),
+            KeyMaterial::Ed25519(key) | KeyMaterial::P256(key) => key.verify(message, signature).is_ok(),
         }
     }
+}
+
+impl From<KeyMaterial> for JwtKey {
+    fn from(material: KeyMaterial) -> Self {
+        Self { material, id: None }
+    }
+}
+
+/// A point of P-256 with both coordinates.
+fn p256_point(point: &[u8]) -> Option<UnparsedPublicKey<Box<[u8]>>> {
+    let is_whole = point.len() == 1 + 2 * COORDINATE && point.first() == Some(&UNCOMPRESSED);
+    is_whole.then(|| UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point.into()))
+}
+
+fn without_leading_zeros(number: &[u8]) -> &[u8] {
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
+    &number[zeros..]
 }
 
 impl fmt::Debug for JwtKey {
@@ -83,14 +180,15 @@ impl fmt::Debug for JwtKey {
     }
 }
 
+/// A public key in DER, as `webpki` reads it.
 #[derive(Clone)]
-struct PublicKey {
+struct EncodedKey {
     algorithm: Algorithm,
     verifier: &'static dyn SignatureVerificationAlgorithm,
     der: SubjectPublicKeyInfoDer<'static>,
 }
 
-impl PublicKey {
+impl EncodedKey {
     /// Reads a public key of the kind that the algorithm needs.
     fn read(
         pem: &str,
@@ -128,7 +226,7 @@ pub enum UnusableJwtKey {
         length: usize,
     },
     /// The secret is a key of another algorithm: a client that knows the public key could sign tokens with it.
-    #[error("the secret for HS256 is a key in PEM: use it with the algorithm it was made for, RS256 or EdDSA")]
+    #[error("the secret for HS256 is a key in PEM: use it with the algorithm it was made for, RS256, EdDSA or ES256")]
     PemAsSecret,
     /// The text is no public key in PEM.
     #[error("not a public key in PEM: expected {expected} key that starts with -----BEGIN PUBLIC KEY-----")]
@@ -193,6 +291,41 @@ uQ+f3JPnjId4xuY0VwIDAQAB
         ] {
             assert_eq!(JwtKey::rs256(text).err(), Some(by_rs256), "{text}");
             assert_eq!(JwtKey::eddsa(text).err(), by_eddsa, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_key_on_p256_is_one_for_es256() {
+        let expected = "a P-256";
+        let (ec, ec_private) = pem(&rcgen::PKCS_ECDSA_P256_SHA256);
+        assert_eq!(JwtKey::es256(&ec).unwrap().algorithm(), Algorithm::ES256);
+        for (text, refused) in [
+            ("", UnusableJwtKey::NotPem { expected }),
+            (&ec_private, UnusableJwtKey::Private { expected }),
+            (&pem(&rcgen::PKCS_ECDSA_P384_SHA384).0, UnusableJwtKey::OtherKey { expected }),
+            (&pem(&rcgen::PKCS_ED25519).0, UnusableJwtKey::OtherKey { expected }),
+            (SHORT_RSA, UnusableJwtKey::OtherKey { expected }),
+        ] {
+            assert_eq!(JwtKey::es256(text).err(), Some(refused), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_an_rsa_key_have_a_size() {
+        let numbers = |bytes: usize, first: u8, e: &[u8]| {
+            let mut n = vec![0xff; bytes];
+            n[0] = first;
+            JwtKey::rsa_numbers(&n, e).err()
+        };
+        let other = Some(UnusableJwtKey::OtherKey { expected: "an RSA" });
+        assert_eq!(numbers(256, 0x80, &[1, 0, 1]), None);
+        assert_eq!(numbers(257, 0, &[0, 1, 0, 1]), None, "zeros in front change no number");
+        assert_eq!(numbers(1024, 0xff, &[3]), None);
+        assert_eq!(numbers(256, 0x7f, &[1, 0, 1]), Some(UnusableJwtKey::ShortRsa));
+        assert_eq!(numbers(256, 0, &[1, 0, 1]), Some(UnusableJwtKey::ShortRsa));
+        assert_eq!(numbers(1025, 1, &[1, 0, 1]), other);
+        for e in [&[][..], &[0], &[1], &[2], &[1, 0, 0, 0, 0, 1]] {
+            assert_eq!(numbers(256, 0xff, e), other, "{e:?}");
         }
     }
 

@@ -12,8 +12,12 @@ use super::tokens::{NOW, SECRET, hs256_with, moment, shown};
 
 type MakeKey = fn(&str) -> Result<JwtKey, UnusableJwtKey>;
 
-const ALGORITHMS: [(&str, MakeKey); 3] =
-    [("HS256", |secret| JwtKey::hs256(secret.as_bytes())), ("RS256", JwtKey::rs256), ("EdDSA", JwtKey::eddsa)];
+const ALGORITHMS: [(&str, MakeKey); 4] = [
+    ("HS256", |secret| JwtKey::hs256(secret.as_bytes())),
+    ("RS256", JwtKey::rs256),
+    ("EdDSA", JwtKey::eddsa),
+    ("ES256", JwtKey::es256),
+];
 
 fn claims() -> Value {
     json!({
@@ -28,19 +32,22 @@ fn claims() -> Value {
     })
 }
 
-/// What PyJWT has made of [`claims`]: for each algorithm `token`, `key` and `other`.
+/// What PyJWT has made of [`claims`].
 fn minted() -> &'static Value {
     static MINTED: OnceLock<Value> = OnceLock::new();
-    MINTED.get_or_init(|| {
-        let mut command = a2c_testbed::python_script("jwt_mint.py");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut python = command.spawn().unwrap();
-        let order = json!({"claims": claims(), "secret": str::from_utf8(SECRET).unwrap()});
-        python.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
-        let output = python.wait_with_output().unwrap();
-        assert!(output.status.success(), "PyJWT failed: {}", output.status);
-        serde_json::from_slice(&output.stdout).unwrap()
-    })
+    MINTED.get_or_init(|| mint(&claims()))
+}
+
+/// What PyJWT makes of claims: for each algorithm `token`, `key` and `other`, and for public keys `published`.
+pub(crate) fn mint(claims: &Value) -> Value {
+    let mut command = a2c_testbed::python_script("jwt_mint.py");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = command.spawn().unwrap();
+    let order = json!({"claims": claims, "secret": str::from_utf8(SECRET).unwrap()});
+    python.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "PyJWT failed: {}", output.status);
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn text<'a>(algorithm: &str, what: &str) -> &'a str {
@@ -70,7 +77,8 @@ fn each_algorithm_is_verified_with_the_right_key_and_no_other() {
 fn a_token_of_one_algorithm_is_nothing_to_a_key_of_another() {
     for (algorithm, make) in ALGORITHMS {
         let hub = hub_of(make, text(algorithm, "key"));
-        for foreign in ["HS256", "RS256", "EdDSA", "HS512"].into_iter().filter(|foreign| *foreign != algorithm) {
+        for foreign in ["HS256", "RS256", "EdDSA", "ES256", "HS512"].into_iter().filter(|foreign| *foreign != algorithm)
+        {
             assert_eq!(shown(&hub, text(foreign, "token")), Err(AuthRefusal::Algorithm), "{foreign} for {algorithm}");
         }
         let unsigned = shown(&hub, text("none", "token"));
