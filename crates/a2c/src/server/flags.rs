@@ -94,11 +94,28 @@ pub(crate) struct Flags {
     #[arg(long, env = "A2C_HUB_JWT_SECRET_FILE", value_name = "FILE", help_heading = help::AUTH)]
     pub(crate) jwt_secret_file: Option<PathBuf>,
 
-    /// The public key of the issuer in PEM: RSA for RS256, Ed25519 for EdDSA.
+    /// The public key of the issuer in PEM: RSA for RS256, Ed25519 for EdDSA, P-256 for ES256.
     ///
     /// Can be given several times, or separated by commas, while one key follows another.
     #[arg(long, env = "A2C_HUB_JWT_PUBLIC_KEY", value_delimiter = ',', value_name = "FILE", help_heading = help::AUTH)]
     pub(crate) jwt_public_key: Option<Vec<PathBuf>>,
+
+    /// A file with the public keys of the issuer as a JSON Web Key Set; tokens may name the key that signed them (`kid`).
+    #[arg(long, env = "A2C_HUB_JWT_JWKS_FILE", value_name = "FILE", help_heading = help::AUTH)]
+    pub(crate) jwt_jwks_file: Option<PathBuf>,
+
+    /// The URL at which the issuer publishes such a set: https://, or http:// on this machine.
+    ///
+    /// The hub fetches it when it starts, again after an hour or when its server says (Cache-Control), and when a token
+    /// names a key that is not among those of the hub.
+    #[arg(
+        long,
+        env = "A2C_HUB_JWT_JWKS_URL",
+        hide_env_values = true,
+        value_name = "URL",
+        help_heading = help::AUTH
+    )]
+    pub(crate) jwt_jwks_url: Option<String>,
 
     /// Take tokens of this issuer (`iss`) only.
     #[arg(long, env = "A2C_HUB_JWT_ISSUER", value_name = "TEXT", help_heading = help::AUTH)]

@@ -137,6 +137,9 @@ impl Merge<'_> {
         let keys = self.layers("auth.jwt_public_key", flags.jwt_public_key.clone(), file.jwt_public_key);
         let show = |paths: &Vec<PathBuf>| paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
         let jwt_public_keys = self.overview.pick_if_set("auth.jwt_public_key", keys, show).unwrap_or_default();
+        let jwt_jwks_file = self.path("auth.jwt_jwks_file", flags.jwt_jwks_file.clone(), file.jwt_jwks_file);
+        let url = self.layers("auth.jwt_jwks_url", flags.jwt_jwks_url.clone(), file.jwt_jwks_url);
+        let jwt_jwks_url = self.overview.pick_if_set("auth.jwt_jwks_url", url, |url| shown_url(url));
         let issuer = self.layers("auth.jwt_issuer", flags.jwt_issuer.clone(), file.jwt_issuer);
         let jwt_issuer = self.overview.pick_if_set("auth.jwt_issuer", issuer, Clone::clone);
         let audience = self.layers("auth.jwt_audience", flags.jwt_audience.clone(), file.jwt_audience);
@@ -147,6 +150,8 @@ impl Merge<'_> {
             tokens,
             jwt_secret: jwt_secret.map(|secret| secret.value),
             jwt_public_keys,
+            jwt_jwks_file,
+            jwt_jwks_url: jwt_jwks_url.map(Secret::new),
             jwt_issuer,
             jwt_audience,
             jwt_leeway: leeway.seconds(),

@@ -30,6 +30,7 @@ use a2c_hub::Hub;
 use a2c_settings::Origin;
 use anyhow::Result;
 use clap::Args;
+use tokio::task::{JoinHandle, block_in_place};
 
 use crate::logging::LogDefaults;
 use crate::output;
@@ -68,7 +69,18 @@ impl ServerArgs {
     }
 
     /// The settings and what comes of them; only problems where nothing can be said about that.
-    fn settings(mut self) -> Result<(Settings, Plan), Vec<ServerProblem>> {
+    async fn settings(self) -> Result<(Settings, Plan), Vec<ServerProblem>> {
+        // Files are read before and after the network is asked.
+        let MergedSettings { mut settings, problems, warning } = block_in_place(|| self.merged())?;
+        let fetched = access::fetch_keys(&settings).await;
+        let mut plan = block_in_place(|| Plan::of(&mut settings, fetched));
+        plan.notes.problems.splice(..0, problems);
+        plan.notes.warnings.extend(warning);
+        Ok((settings, plan))
+    }
+
+    /// The settings, and what is wrong with them as they stand.
+    fn merged(mut self) -> Result<MergedSettings, Vec<ServerProblem>> {
         self.file();
         let Reading { settings: file, errors, wrong, is_lost } = self.file.take().expect("it was read above");
         let mut problems: Vec<ServerProblem> = errors.into_iter().map(ServerProblem::from).collect();
@@ -80,21 +92,27 @@ impl ServerArgs {
             problems.append(&mut settings.problems);
             return Err(problems);
         }
-        let mut plan = Plan::of(&mut settings);
-        plan.notes.problems.splice(..0, problems);
-        if let Some(path) = open_secrets {
+        let warning = open_secrets.map(|path| {
             let path = path.display();
-            let words = format!("every user of this machine can read the secrets in {path}: chmod o-r {path}");
-            plan.notes.warnings.push(words);
-        }
-        Ok((settings, plan))
+            format!("every user of this machine can read the secrets in {path}: chmod o-r {path}")
+        });
+        Ok(MergedSettings { settings, problems, warning })
     }
+}
+
+/// The settings of all sources.
+struct MergedSettings {
+    settings: Settings,
+    /// What is wrong with the file.
+    problems: Vec<ServerProblem>,
+    /// What is odd about the file.
+    warning: Option<String>,
 }
 
 pub(crate) async fn run(args: ServerArgs) -> Result<ExitCode> {
     let is_check = args.given.flags.check;
     let given = args.given.clone();
-    let (settings, plan) = match args.settings() {
+    let (settings, plan) = match args.settings().await {
         Ok(found) => found,
         Err(problems) if is_check => return Ok(check::show_problems(&problems)),
         Err(problems) => return Err(ServerProblems(problems).into()),
@@ -140,10 +158,18 @@ fn hand_out(token: &Secret, is_local: bool) {
     );
 }
 
-/// Reads the settings again and takes over who may connect and who may operate the hub. Other settings stay.
-fn reload_access(hub: &Hub, given: &GivenSettings) {
+/// Settings that are read again while the hub runs.
+type FreshSettings = Result<(Settings, Plan), Vec<ServerProblem>>;
+
+/// Reads the settings again. That may take as long as the server of the issuer's keys.
+fn read_again(given: &GivenSettings) -> JoinHandle<FreshSettings> {
     let args = ServerArgs { given: given.clone(), file: OnceLock::new() };
-    let problems = match args.settings() {
+    tokio::spawn(args.settings())
+}
+
+/// Takes over who may connect and who may operate the hub. Other settings stay.
+fn take_over(hub: &Hub, fresh: FreshSettings) {
+    let problems = match fresh {
         Ok((_, plan)) if plan.notes.problems.is_empty() => {
             if plan.made_up.is_some() {
                 // The token that this hub made up stays.
@@ -161,26 +187,44 @@ fn reload_access(hub: &Hub, given: &GivenSettings) {
 }
 
 async fn until_stopped(hub: &Hub, given: &GivenSettings, files: Files, signals: &mut HubSignals) {
+    let mut reading: Option<JoinHandle<FreshSettings>> = None;
     loop {
-        match signals.next().await {
+        let signal = tokio::select! {
+            signal = signals.next() => signal,
+            Some(fresh) = finished(&mut reading) => {
+                reading = None;
+                take_over(hub, fresh);
+                continue;
+            }
+        };
+        match signal {
             HubSignal::Stop => return,
             HubSignal::ReopenAudit if !files.audit => {
                 tracing::info!("there is no audit log to reopen: start the hub with --audit FILE (audit.file)");
             }
             // This and the next one wait for a disk.
-            HubSignal::Reload => tokio::task::block_in_place(|| {
-                reload_access(hub, given);
-                match hub.reload() {
+            HubSignal::Reload => {
+                // What an earlier signal began is not waited for.
+                reading = Some(read_again(given));
+                match block_in_place(|| hub.reload()) {
                     Ok(()) if files.tls => tracing::info!("TLS files read again"),
                     Ok(()) => {}
                     Err(error) => tracing::error!("the TLS files cannot be used; the old ones stay: {error}"),
                 }
-            }),
-            HubSignal::ReopenAudit => match tokio::task::block_in_place(|| hub.reopen_audit()) {
+            }
+            HubSignal::ReopenAudit => match block_in_place(|| hub.reopen_audit()) {
                 Ok(()) => tracing::info!("audit log reopened"),
                 Err(error) => tracing::error!("the audit log goes on in the old file: {error}"),
             },
         }
+    }
+}
+
+/// Waits for settings that are read again; nothing where none are.
+async fn finished(reading: &mut Option<JoinHandle<FreshSettings>>) -> Option<FreshSettings> {
+    match reading.as_mut()?.await {
+        Ok(fresh) => Some(fresh),
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
 }
 

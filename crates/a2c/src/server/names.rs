@@ -18,6 +18,8 @@ const NAMES: &[(&str, &str)] = &[
     ("auth.tokens", ""),
     ("auth.jwt_secret_file", "jwt_secret_file"),
     ("auth.jwt_public_key", "jwt_public_key"),
+    ("auth.jwt_jwks_file", "jwt_jwks_file"),
+    ("auth.jwt_jwks_url", "jwt_jwks_url"),
     ("auth.jwt_issuer", "jwt_issuer"),
     ("auth.jwt_audience", "jwt_audience"),
     ("auth.jwt_leeway", "jwt_leeway"),
@@ -162,7 +164,7 @@ mod tests {
     fn a_variable_is_called_after_its_flag() {
         let command = Cli::command();
         let variable = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id)?.get_env();
-        for name in ["auth.token", "auth.token_file", "auth.jwt_secret_file", "admin.token_file"] {
+        for name in ["auth.token", "auth.token_file", "auth.jwt_secret_file", "auth.jwt_jwks_url", "admin.token_file"] {
             let told = as_given(name, Origin::Environment);
             assert_eq!(variable(flag(name)), Some(std::ffi::OsStr::new(&told)), "{name}");
         }

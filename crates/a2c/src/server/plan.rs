@@ -8,7 +8,7 @@ use a2c_hub::trace::{OtlpConfig, TraceStartError, Tracer};
 use a2c_hub::{AuditConfig, ForwardedHeader, HubConfig, TlsCheck, TlsConfig, TrustedProxies};
 use a2c_settings::Origin;
 
-use super::access;
+use super::access::{self, FetchedKeys};
 use super::merge::shown_url;
 use super::names;
 use super::problem::{Notes, ServerProblem};
@@ -27,8 +27,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Reads every file that the settings name.
-    pub(crate) fn of(settings: &mut Settings) -> Self {
+    /// Reads every file that the settings name. `fetched` are the keys at the URL that they name.
+    pub(crate) fn of(settings: &mut Settings, fetched: Option<FetchedKeys>) -> Self {
         let mut notes = Notes { problems: std::mem::take(&mut settings.problems), warnings: Vec::new() };
         let mut logged = Vec::new();
         let mut config = HubConfig::on(settings.listen);
@@ -42,7 +42,7 @@ impl Plan {
         hosts(settings, &mut notes);
         config.proxies = proxies(settings, &mut notes);
         let mut made_up = None;
-        if let Some(access) = access::build(settings, &mut notes) {
+        if let Some(access) = access::build(settings, fetched, &mut notes) {
             (config.auth, made_up) = (access.auth, access.made_up);
         }
         config.tls = tls(&settings.tls, &mut notes, &mut logged);

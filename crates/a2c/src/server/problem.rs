@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use a2c_hub::audit::AuditOpenError;
-use a2c_hub::auth::{UnusableJwtKey, UnusableKey};
+use a2c_hub::auth::{KeyFetchError, UnusableJwtKey, UnusableKey, UnusableKeySet};
 use a2c_hub::{InvalidNetwork, TlsConfigError, trace};
 use a2c_pem::PemError;
 
@@ -110,8 +110,8 @@ pub(crate) enum ServerProblem {
     },
     /// Something else, or a key of an algorithm that is not spoken here.
     #[error(
-        "auth.jwt_public_key: {} is neither an RSA (RS256) nor an Ed25519 (EdDSA) public key in PEM, which starts with \
-         -----BEGIN PUBLIC KEY-----",
+        "auth.jwt_public_key: {} is no RSA (RS256), Ed25519 (EdDSA) or P-256 (ES256) public key in PEM, which starts \
+         with -----BEGIN PUBLIC KEY-----",
         .0.display()
     )]
     NoJwtKey(PathBuf),
@@ -121,13 +121,33 @@ pub(crate) enum ServerProblem {
          {2}: openssl pkey -in {0} -pubout -out public.pem",
         path.display(),
         kind.unwrap_or("a"),
-        if kind.is_some() { "it" } else { "an RSA or Ed25519 key" }
+        if kind.is_some() { "it" } else { "an RSA, Ed25519 or P-256 key" }
     )]
     PrivateJwtKey {
         /// Which file.
         path: PathBuf,
         /// Which kind of key, where it is of one that can be used.
         kind: Option<&'static str>,
+    },
+    /// A file that holds no keys, or none that could be used.
+    #[error("{setting}: {}: {source}", path.display())]
+    JwtKeySet {
+        /// Which setting.
+        setting: String,
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: UnusableKeySet,
+    },
+    /// The keys that the issuer publishes cannot be fetched.
+    #[error("{setting}: cannot take keys from {url}: {source}{}", remedy_of_fetch(source))]
+    JwtKeyUrl {
+        /// Which setting.
+        setting: String,
+        /// The URL, without secrets.
+        url: String,
+        /// Why not.
+        source: KeyFetchError,
     },
     /// No token can be made up.
     #[error("the system gives no random numbers to make a token of: set A2C_TOKEN")]
@@ -160,6 +180,17 @@ pub(crate) enum ServerProblem {
     /// A header for the collector, which may hold a secret and is not repeated.
     #[error("{0}: write NAME=VALUE, one per line or separated by commas")]
     Header(&'static str),
+}
+
+/// What to do where the URL is not to blame for itself.
+fn remedy_of_fetch(error: &KeyFetchError) -> &'static str {
+    match error {
+        KeyFetchError::Url { .. } => "",
+        _ => {
+            "; check the URL and whether this machine can reach it, or save the set to a file and name that with \
+             --jwt-jwks-file (auth.jwt_jwks_file)"
+        }
+    }
 }
 
 impl From<TlsConfigError> for ServerProblem {

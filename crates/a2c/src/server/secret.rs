@@ -9,7 +9,7 @@ use a2c_agent::Secret;
 use super::problem::ServerProblem;
 
 /// The longest secret that is read, so that a path to something else is no trouble.
-const MAX_SECRET: u64 = 64 << 10;
+pub(crate) const MAX_SECRET: u64 = 64 << 10;
 
 /// The secrets that are given in environment variables only, and never as a flag.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +98,7 @@ impl SecretSource {
             Self::File { setting, path } => {
                 let failed =
                     |source| ServerProblem::Unreadable { setting: setting.clone(), path: path.clone(), source };
-                let text = read_short(path).map_err(failed)?;
+                let text = read_at_most(MAX_SECRET, path).map_err(failed)?;
                 if is_open_to_others(path) {
                     let path = path.display();
                     warnings.push(format!("every user of this machine can read {path} ({setting}): chmod o-r {path}"));
@@ -110,10 +110,10 @@ impl SecretSource {
     }
 }
 
-/// The text of a file that is not long.
-pub(crate) fn read_short(path: &Path) -> io::Result<String> {
-    if fs::metadata(path)?.len() > MAX_SECRET {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {MAX_SECRET} bytes")));
+/// The text of a file that is not longer than so many bytes.
+pub(crate) fn read_at_most(limit: u64, path: &Path) -> io::Result<String> {
+    if fs::metadata(path)?.len() > limit {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {limit} bytes")));
     }
     fs::read_to_string(path)
 }

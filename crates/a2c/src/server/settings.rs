@@ -45,6 +45,8 @@ pub(crate) struct AuthSettings {
     pub(crate) tokens: Vec<(Option<String>, SecretSource)>,
     pub(crate) jwt_secret: Option<SecretSource>,
     pub(crate) jwt_public_keys: Vec<PathBuf>,
+    pub(crate) jwt_jwks_file: Option<PathBuf>,
+    pub(crate) jwt_jwks_url: Option<Secret>,
     pub(crate) jwt_issuer: Option<String>,
     pub(crate) jwt_audience: Option<String>,
     pub(crate) jwt_leeway: Duration,

@@ -19,6 +19,7 @@ mod control;
 mod help;
 mod hostile_mcp;
 mod interop_python;
+mod issuer_keys;
 mod large_messages;
 mod leaky;
 mod left_behind;

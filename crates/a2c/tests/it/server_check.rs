@@ -151,7 +151,7 @@ fn every_file_that_cannot_be_used_is_told() {
     let checked = folder.check(&keys, &[]);
     let told = errors(&checked);
     has(&told, &["auth.jwt_public_key: cannot read nokey"]);
-    has(&told, &["auth.jwt_public_key: text is neither"]);
+    has(&told, &["auth.jwt_public_key: text is no RSA"]);
     has(&told, &["--jwt-secret-file is empty"]);
 }
 
