@@ -37,6 +37,7 @@ mod limits;
 pub mod metrics;
 mod office;
 mod proxies;
+mod proxy_header;
 mod query;
 mod route;
 mod switchboard;
@@ -213,10 +214,10 @@ impl Hub {
             address_limits: address_limits.clone(),
             switchboard: switchboard.clone(),
         };
-        let router = http::router(&engine, handshake);
         let tasks = TaskTracker::new();
-        let listener = http::listener::HubListener {
-            tcp: listener,
+        let connections = http::listener::ConnectionServer {
+            http: http::listener::http1(),
+            router: http::router(&engine, handshake),
             tls: tls.clone(),
             proxies: config.proxies.clone().map(Arc::new),
             address_limits: address_limits.clone(),
@@ -227,7 +228,7 @@ impl Hub {
         };
         let announcing = switchboard.clone();
         let mut background = vec![
-            tokio::spawn(listener.serve(router)),
+            tokio::spawn(connections.accept_from(listener)),
             tokio::spawn(tick(switchboard.clone(), address_limits)),
             tokio::spawn(async move { announcing.deliver_waiting().await }),
         ];

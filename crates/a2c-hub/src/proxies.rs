@@ -1,7 +1,8 @@
 //! Proxies in front of the hub: whose word about the address of a client counts. Pure.
 //!
 //! Anybody can send a header that names another address. The hub believes only proxies that its operator has named, only
-//! the one header that these proxies write, and in it only what the last of them has added.
+//! the one header that these proxies write, and in it only what the last of them has added. A TCP proxy writes no header of
+//! HTTP but that of the PROXY protocol (`proxy_header`); then headers of HTTP are the client's own and count for nothing.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -12,7 +13,14 @@ use axum::http::HeaderMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedProxies {
     networks: Vec<Network>,
-    header: ForwardedHeader,
+    tell: AddressTold,
+}
+
+/// How a proxy tells the address of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AddressTold {
+    InRequests(ForwardedHeader),
+    InProxyProtocol,
 }
 
 /// The header in which a proxy tells the address of a client.
@@ -70,7 +78,18 @@ impl Network {
 impl TrustedProxies {
     /// Believes the proxies in these networks, as far as they write this header.
     pub fn new(networks: Vec<Network>, header: ForwardedHeader) -> Self {
-        Self { networks, header }
+        Self { networks, tell: AddressTold::InRequests(header) }
+    }
+
+    /// Believes the proxies in these networks, which begin every connection with the header of the PROXY protocol
+    /// (version 1 or 2). The hub closes connections from there without it, and connections from elsewhere with it.
+    pub fn with_proxy_protocol(networks: Vec<Network>) -> Self {
+        Self { networks, tell: AddressTold::InProxyProtocol }
+    }
+
+    /// Whether proxies begin connections with the header of the PROXY protocol.
+    pub(crate) fn speak_proxy_protocol(&self) -> bool {
+        self.tell == AddressTold::InProxyProtocol
     }
 
     /// Whether an address is one of a proxy.
@@ -81,10 +100,11 @@ impl TrustedProxies {
     /// The address of the client, where a connection from `peer` is one of a proxy and it names the client: the last
     /// address that is not one of a proxy.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
+        let AddressTold::InRequests(header) = self.tell else { return None };
         if !self.trusts(peer) {
             return None;
         }
-        let name = match self.header {
+        let name = match header {
             ForwardedHeader::XForwardedFor => "x-forwarded-for",
             ForwardedHeader::Forwarded => "forwarded",
         };
@@ -93,7 +113,7 @@ impl TrustedProxies {
         let hops: Vec<&str> = hops.collect();
         let mut client = None;
         for hop in hops.into_iter().rev() {
-            let hop = match self.header {
+            let hop = match header {
                 ForwardedHeader::XForwardedFor => hop,
                 ForwardedHeader::Forwarded => forwarded_for(hop).unwrap_or_default(),
             };
@@ -163,6 +183,14 @@ mod tests {
         assert_eq!(client(&proxies, "10.0.0.1", &named).as_deref(), Some("203.0.113.9"));
         assert_eq!(client(&proxies, "198.51.100.1", &named), None);
         assert_eq!(client(&proxies, "10.0.0.1", &[]), None);
+    }
+
+    #[test]
+    fn behind_a_tcp_proxy_the_headers_of_requests_count_for_nothing() {
+        let proxies = TrustedProxies::with_proxy_protocol(vec!["10.0.0.0/8".parse().unwrap()]);
+        for named in ["x-forwarded-for: 203.0.113.9", "forwarded: for=203.0.113.9"] {
+            assert_eq!(client(&proxies, "10.0.0.1", &[named]), None);
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Accepts connections, counts them per address, makes the TLS handshake and serves HTTP on them.
+//! Accepts connections, reads whom a proxy passes on, counts them per address, makes the TLS handshake and serves HTTP on
+//! them.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::limits::address_limits::{AddressLimits, SlotKind, TooManyConnections};
+use super::proxy_protocol::{self, ProxyHeaderRefusal};
+use crate::limits::address_limits::{AddressLimits, AddressSlot, SlotKind, TooManyConnections};
 use crate::metrics::{LimitKind, RefusalReason};
 use crate::proxies::TrustedProxies;
 use crate::telemetry::Telemetry;
@@ -39,9 +41,10 @@ const NOT_SENT: u32 = 128 << 10;
 /// How long to wait when the system has no file descriptor for another connection.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// Accepts connections and serves them.
-pub(crate) struct HubListener {
-    pub(crate) tcp: TcpListener,
+/// Serves the connections that it accepts.
+pub(crate) struct ConnectionServer {
+    pub(crate) http: http1::Builder,
+    pub(crate) router: Router,
     pub(crate) tls: Option<ServerTls>,
     pub(crate) proxies: Option<Arc<TrustedProxies>>,
     pub(crate) address_limits: Arc<AddressLimits>,
@@ -52,24 +55,39 @@ pub(crate) struct HubListener {
     pub(crate) tasks: TaskTracker,
 }
 
-impl HubListener {
+/// Whom a connection is from.
+struct ConnectionOrigin {
+    address: SocketAddr,
+    /// A proxy said so by the PROXY protocol.
+    is_proxied: bool,
+    /// The connection of this address; none for a proxy, whose clients count by their own.
+    slot: Option<AddressSlot>,
+}
+
+/// HTTP on a connection, with its limits.
+pub(crate) fn http1() -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(MAX_HEAD);
+    http
+}
+
+impl ConnectionServer {
     /// Accepts connections until `stop` is cancelled.
-    pub(crate) async fn serve(self, router: Router) {
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(MAX_HEAD);
+    pub(crate) async fn accept_from(self, tcp: TcpListener) {
+        let server = Arc::new(self);
         loop {
             let accepted = tokio::select! {
-                () = self.stop.cancelled() => return,
-                accepted = self.tcp.accept() => accepted,
+                () = server.stop.cancelled() => return,
+                accepted = tcp.accept() => accepted,
             };
             match accepted {
-                Ok((stream, from)) => self.welcome(stream, from, &http, &router),
+                Ok((stream, from)) => server.welcome(stream, (from.ip().to_canonical(), from.port()).into()),
                 Err(e) => refused_by_system(&e).await,
             }
         }
     }
 
-    fn welcome(&self, stream: TcpStream, from: SocketAddr, http: &http1::Builder, router: &Router) {
+    fn welcome(self: &Arc<Self>, stream: TcpStream, from: SocketAddr) {
         // A call is a round trip: small packets must not wait for more data.
         let _ = stream.set_nodelay(true);
         // The engine detects a silent peer by its pings; this detects one that does not acknowledge data.
@@ -80,65 +98,109 @@ impl HubListener {
         let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(NOT_SENT);
         // All clients of a proxy come from its address; each of them counts by its own.
         let is_proxy = self.proxies.as_ref().is_some_and(|proxies| proxies.trusts(from.ip()));
-        let slot = (!is_proxy).then(|| self.address_limits.acquire(from.ip(), SlotKind::Connection)).transpose();
-        let slot = match slot {
-            Ok(slot) => slot,
-            Err(refusal) => {
-                self.telemetry.count_limit(LimitKind::ConnectionsPerAddress);
-                if self.address_limits.should_log(from.ip(), Instant::now()) {
-                    self.telemetry.refused(from, RefusalReason::Limit, &refusal.to_string());
-                    tracing::warn!(address = %from.ip(), limit = refusal.limit, "too many connections from one address");
-                } else {
-                    self.telemetry.count_refusal(RefusalReason::Limit);
-                }
-                // Over TLS an answer would need the handshake that the limit is there to avoid.
-                if self.tls.is_none() {
-                    self.tasks.spawn(turn_away(stream, refusal));
-                }
-                return;
+        let server = self.clone();
+        match (!is_proxy).then(|| self.slot_for(from)).transpose() {
+            Ok(slot) => drop(self.tasks.spawn(async move { server.serve(stream, from, slot).await })),
+            // Over TLS an answer would need the handshake that the limit is there to avoid.
+            Err(_) if self.tls.is_some() => {}
+            Err(refusal) => drop(self.tasks.spawn(turn_away(stream, refusal))),
+        }
+    }
+
+    /// Counts a connection of an address, or reports that there are too many.
+    fn slot_for(&self, address: SocketAddr) -> Result<AddressSlot, TooManyConnections> {
+        self.address_limits.acquire(address.ip(), SlotKind::Connection).inspect_err(|refusal| {
+            self.telemetry.count_limit(LimitKind::ConnectionsPerAddress);
+            if self.address_limits.should_log(address.ip(), Instant::now()) {
+                self.telemetry.refused(address, RefusalReason::Limit, &refusal.to_string());
+                tracing::warn!(address = %address.ip(), limit = refusal.limit, "too many connections from one address");
+            } else {
+                self.telemetry.count_refusal(RefusalReason::Limit);
+            }
+        })
+    }
+
+    /// Serves a connection until it ends. Without a slot it is one of a proxy.
+    async fn serve(&self, mut stream: TcpStream, from: SocketAddr, slot: Option<AddressSlot>) {
+        let origin = tokio::select! {
+            () = self.stop.cancelled() => return,
+            origin = self.origin_of(&mut stream, from, slot) => origin,
+        };
+        let ConnectionOrigin { address, is_proxied, slot } = match origin {
+            Ok(Ok(origin)) => origin,
+            Ok(Err(_)) if self.tls.is_some() => return,
+            Ok(Err(refusal)) => return turn_away(stream, refusal).await,
+            Err(refusal) => return self.refuse_header(from, &refusal),
+        };
+        let (stream, certificate) = match tokio::time::timeout(HEAD, secured(stream, self.tls.clone())).await {
+            Ok(Ok(secured)) => secured,
+            Ok(Err(error)) => {
+                self.telemetry.metrics.tls_failures.inc();
+                return tracing::debug!(address = %address.ip(), %error, "TLS handshake failed");
+            }
+            Err(_) => {
+                self.telemetry.metrics.tls_failures.inc();
+                return tracing::debug!(address = %address.ip(), "TLS handshake took too long");
             }
         };
-        let (http, router, stop) = (http.clone(), router.clone(), self.stop.clone());
-        let (tls, telemetry, proxies) = (self.tls.clone(), self.telemetry.clone(), self.proxies.clone());
-        self.tasks.spawn(async move {
-            let handshake = tokio::time::timeout(HEAD, secured(stream, tls));
-            let (stream, certificate) = match handshake.await {
-                Ok(Ok(secured)) => secured,
-                Ok(Err(error)) => {
-                    telemetry.metrics.tls_failures.inc();
-                    return tracing::debug!(address = %from.ip(), %error, "TLS handshake failed");
-                }
-                Err(_) => {
-                    telemetry.metrics.tls_failures.inc();
-                    return tracing::debug!(address = %from.ip(), "TLS handshake took too long");
-                }
-            };
-            let peer = RemotePeer { address: (from.ip().to_canonical(), from.port()).into(), certificate };
-            // Counts until the connection ends or becomes a websocket, which counts as a session.
-            let _address_slot = slot;
-            let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
-                let mut peer = peer.clone();
-                if let Some(client) = proxies.as_ref().and_then(|all| all.client(peer.address.ip(), request.headers()))
-                {
-                    peer.address.set_ip(client);
-                }
-                request.extensions_mut().insert(peer);
-                let answer = router.clone().oneshot(request.map(Body::new));
-                async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
-            });
-            let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
-            let mut connection = std::pin::pin!(connection);
-            let outcome = tokio::select! {
-                outcome = connection.as_mut() => outcome,
-                () = stop.cancelled() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
-                }
-            };
-            if let Err(e) = outcome {
-                tracing::debug!(address = %from.ip(), error = %e, "connection ended");
+        let peer = RemotePeer { address, is_proxied, certificate };
+        // Counts until the connection ends or becomes a websocket, which counts as a session.
+        let _address_slot = slot;
+        let (router, proxies) = (self.router.clone(), self.proxies.clone());
+        let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
+            let mut peer = peer.clone();
+            if let Some(client) = proxies.as_ref().and_then(|all| all.client(peer.address.ip(), request.headers())) {
+                peer.address.set_ip(client);
             }
+            request.extensions_mut().insert(peer);
+            let answer = router.clone().oneshot(request.map(Body::new));
+            async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
         });
+        let connection = self.http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let mut connection = std::pin::pin!(connection);
+        let outcome = tokio::select! {
+            outcome = connection.as_mut() => outcome,
+            () = self.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(e) = outcome {
+            tracing::debug!(address = %address.ip(), error = %e, "connection ended");
+        }
+    }
+
+    /// Whom a connection is from: by its own address, or by the header that its proxy sends first.
+    async fn origin_of(
+        &self,
+        stream: &mut TcpStream,
+        from: SocketAddr,
+        slot: Option<AddressSlot>,
+    ) -> Result<Result<ConnectionOrigin, TooManyConnections>, ProxyHeaderRefusal> {
+        let own = |slot, is_proxied| Ok(Ok(ConnectionOrigin { address: from, is_proxied, slot }));
+        if !self.proxies.as_ref().is_some_and(|proxies| proxies.speak_proxy_protocol()) {
+            return own(slot, false);
+        }
+        if slot.is_some() {
+            proxy_protocol::refuse_header(stream).await?;
+            return own(slot, false);
+        }
+        let Some(client) = proxy_protocol::read_header(stream).await? else { return own(None, true) };
+        let address = (client.ip().to_canonical(), client.port()).into();
+        Ok(self.slot_for(address).map(|slot| ConnectionOrigin { address, is_proxied: true, slot: Some(slot) }))
+    }
+
+    /// Reports a connection that ends because of its header.
+    fn refuse_header(&self, from: SocketAddr, refusal: &ProxyHeaderRefusal) {
+        if let ProxyHeaderRefusal::Ended(error) = refusal {
+            return tracing::debug!(address = %from.ip(), %error, "a connection ended before its PROXY protocol header");
+        }
+        if self.address_limits.should_log(from.ip(), Instant::now()) {
+            tracing::warn!(address = %from, why = %refusal, "a connection was closed");
+            self.telemetry.refused(from, RefusalReason::ProxyHeader, &refusal.to_string());
+        } else {
+            self.telemetry.count_refusal(RefusalReason::ProxyHeader);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod handshake;
 pub(crate) mod listener;
 mod operator;
 mod origin;
+mod proxy_protocol;
 
 use std::sync::Arc;
 

@@ -112,7 +112,7 @@ impl OperatorState {
             self.switchboard.telemetry.count_limit(LimitKind::FailedConnects);
             return Err(OperatorRefusal::LockedOut);
         }
-        let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback());
+        let is_local = peer.as_ref().is_some_and(|peer| peer.address.ip().is_loopback() && !peer.is_proxied);
         let Some(keys) = keys else {
             return if is_open && is_local && self.handshake.on_loopback && !is_forwarded(request.headers()) {
                 Ok(Operator { subject: "local".into(), peer })

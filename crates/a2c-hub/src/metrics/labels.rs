@@ -51,6 +51,8 @@ label! {
         Auth = "auth",
         /// There are too many connections.
         Limit = "limit",
+        /// Its header of the PROXY protocol is missing, wrong, or not a proxy's.
+        ProxyHeader = "proxy_header",
     }
 }
 

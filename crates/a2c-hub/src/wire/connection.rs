@@ -28,6 +28,8 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub(crate) struct RemotePeer {
     pub(crate) address: SocketAddr,
+    /// The connection came through a proxy by the PROXY protocol, whatever its address is.
+    pub(crate) is_proxied: bool,
     /// The verified client certificate.
     pub(crate) certificate: Option<VerifiedCertificate>,
 }
@@ -82,7 +84,11 @@ impl ClientConnection {
         let peer = request.extensions.get::<RemotePeer>().cloned();
         let query = request.uri.query().unwrap_or_default();
         Self {
-            peer: peer.unwrap_or(RemotePeer { address: (Ipv4Addr::UNSPECIFIED, 0).into(), certificate: None }),
+            peer: peer.unwrap_or(RemotePeer {
+                address: (Ipv4Addr::UNSPECIFIED, 0).into(),
+                is_proxied: false,
+                certificate: None,
+            }),
             version: query_value(query, version::VERSION_QUERY).and_then(|v| v.parse().ok()),
             member: OnceLock::new(),
             telemetry,

@@ -27,6 +27,7 @@ mod operators;
 mod order;
 mod pass_through;
 mod payload_size;
+mod proxy_protocol;
 mod refusals;
 mod shutdown;
 mod slow_members;
