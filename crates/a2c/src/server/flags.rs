@@ -57,6 +57,22 @@ pub(crate) struct Flags {
     #[arg(long, env = "A2C_HUB_FORWARDED_HEADER", value_name = "HEADER", help_heading = help::NETWORK)]
     pub(crate) forwarded_header: Option<ForwardedBy>,
 
+    /// Trusted proxies pass on TCP and say it in the PROXY protocol (version 1 or 2), before TLS.
+    ///
+    /// The hub then closes connections of trusted proxies that do not begin with it, and others that do, and believes no
+    /// header of HTTP.
+    #[arg(
+        long,
+        env = "A2C_HUB_PROXY_PROTOCOL",
+        value_parser = BoolishValueParser::new(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = help::NETWORK
+    )]
+    pub(crate) proxy_protocol: Option<bool>,
+
     /// How often clients are pinged, in seconds [default: 5].
     #[arg(long, env = "A2C_HUB_PING_INTERVAL", value_name = "SECONDS", help_heading = help::NETWORK)]
     pub(crate) ping_interval: Option<PositiveSeconds>,

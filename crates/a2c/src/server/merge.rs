@@ -54,6 +54,7 @@ impl Merge<'_> {
         let trusted_proxies = self.overview.pick_if_set("trusted_proxies", proxies, show).unwrap_or_default();
         let header = ForwardedBy::XForwardedFor;
         let forwarded_header = self.pick("forwarded_header", flags.forwarded_header, file.forwarded_header, header);
+        let proxy_protocol = self.pick("proxy_protocol", flags.proxy_protocol, file.proxy_protocol, false);
         let second = |time: Duration| seconds::<1, 3600>(time.as_secs());
         let interval = self.pick::<PositiveSeconds>(
             "ping_interval",
@@ -96,6 +97,7 @@ impl Merge<'_> {
             allow_hosts,
             trusted_proxies,
             forwarded_header,
+            proxy_protocol,
             ping_interval: interval.seconds(),
             ping_timeout: timeout.seconds(),
             call_timeout: call.seconds(),

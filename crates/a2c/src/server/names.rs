@@ -8,6 +8,7 @@ const NAMES: &[(&str, &str)] = &[
     ("allow_hosts", "allow_host"),
     ("trusted_proxies", "trusted_proxy"),
     ("forwarded_header", "forwarded_header"),
+    ("proxy_protocol", "proxy_protocol"),
     ("ping_interval", "ping_interval"),
     ("ping_timeout", "ping_timeout"),
     ("call_timeout", "call_timeout"),

@@ -80,7 +80,19 @@ fn proxies(settings: &Settings, notes: &mut Notes) -> Option<TrustedProxies> {
                 "--forwarded-header (forwarded_header) does nothing: there is no --trusted-proxy (trusted_proxies)";
             notes.warnings.push(words.to_owned());
         }
+        if settings.proxy_protocol {
+            let needs = "the proxies that speak it: --trusted-proxy NETWORK (trusted_proxies)";
+            notes.problems.push(ServerProblem::Needs("--proxy-protocol (proxy_protocol)".into(), needs));
+        }
         return None;
+    }
+    if settings.proxy_protocol {
+        if settings.overview.origin("forwarded_header") != Origin::Default {
+            let words = "--forwarded-header (forwarded_header) does nothing: with --proxy-protocol (proxy_protocol), no \
+                         header of HTTP is believed";
+            notes.warnings.push(words.to_owned());
+        }
+        return Some(TrustedProxies::with_proxy_protocol(networks));
     }
     let header = match settings.forwarded_header {
         ForwardedBy::XForwardedFor => ForwardedHeader::XForwardedFor,

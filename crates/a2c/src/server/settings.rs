@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) allow_hosts: Vec<String>,
     pub(crate) trusted_proxies: Vec<String>,
     pub(crate) forwarded_header: ForwardedBy,
+    pub(crate) proxy_protocol: bool,
     pub(crate) ping_interval: Duration,
     pub(crate) ping_timeout: Duration,
     pub(crate) call_timeout: Duration,

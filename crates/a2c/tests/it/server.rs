@@ -362,6 +362,24 @@ fn the_admin_token_opens_what_is_for_operators() {
 }
 
 #[test]
+fn a_tcp_proxy_says_whose_connection_it_is() {
+    let hub = hub_with_log(&["--auth", "none", "--trusted-proxy", "127.0.0.1", "--proxy-protocol"]);
+    let ask = |header: &str| {
+        let mut stream = std::net::TcpStream::connect(hub.address().trim_start_matches("http://")).unwrap();
+        let request = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+        write!(stream, "{header}{request}").unwrap();
+        let mut answer = String::new();
+        // A connection that is closed before all was read ends with an error.
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    };
+    assert!(ask("PROXY TCP4 203.0.113.9 127.0.0.1 4711 443\r\n").ends_with("ok\n"));
+    assert_eq!(ask(""), "");
+    let warning = says(&hub, "without the header of the PROXY protocol");
+    assert!(warning.contains("WARN") && warning.contains("127.0.0.1"), "{warning}");
+}
+
+#[test]
 fn the_environment_alone_is_enough() {
     let hub = Peer::ready({
         let mut command = a2c(&["server"]);

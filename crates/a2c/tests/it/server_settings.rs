@@ -140,6 +140,9 @@ fn contradictions_and_unusable_files_are_named() {
         (&["--tls-cert", "hub.crt", "--tls-key", "hub.key", "--client-ca", "hub.crt"], none),
         (&["--otlp-endpoint", "http://127.0.0.1:4318", "--trace-ratio", "0.5"], &[("A2C_OTLP_HEADERS", "key=value")]),
         (&["--audit", "audit.jsonl", "--audit-values"], none),
+        (&["--trusted-proxy", "10.0.0.0/8", "--proxy-protocol"], none),
+        (&["--trusted-proxy", "10.0.0.0/8"], &[("A2C_HUB_PROXY_PROTOCOL", "true")]),
+        (&["--proxy-protocol=false"], none),
     ] {
         let checked = folder.check(args, environment);
         assert_eq!(checked.code, Some(0), "{args:?} {environment:?}: {}", checked.stderr);
@@ -192,6 +195,12 @@ fn contradictions_and_unusable_files_are_named() {
         (&["--audit", "nowhere/audit.jsonl"], none, &["audit.file", "nowhere", "No such file"]),
         (&["--audit", "token"], none, &["audit.file", "token does not end with a whole audit record"]),
         (&["--allow-host", "https://x/"], none, &["--allow-host: 'https://x/' is no host name", "hub.example.org"]),
+        (&["--proxy-protocol"], none, &["--proxy-protocol (proxy_protocol) needs the proxies", "--trusted-proxy"]),
+        (
+            &["--proxy-protocol", "--trusted-proxy", "x", "--forwarded-header", "forwarded"],
+            none,
+            &["--trusted-proxy: \"x\" is neither", "warning: --forwarded-header (forwarded_header) does nothing"],
+        ),
         (&["--audit", "."], none, &["audit.file", "directory"]),
         (&["--otlp-endpoint", "http://me:s3cret@h?k=s3cret"], none, &["traces.endpoint (--otlp-endpoint) ***@h: "]),
         (&["--otlp-endpoint", "http://h"], &[("A2C_OTLP_HEADERS", "s3cret")], &["A2C_OTLP_HEADERS", "NAME=VALUE"]),
