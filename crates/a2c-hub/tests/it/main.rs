@@ -12,6 +12,7 @@ mod auth;
 mod backpressure;
 mod binary;
 mod departures;
+mod engineio_suite;
 mod fairness;
 mod first_events;
 mod floods;
