@@ -3,8 +3,8 @@
 //! This crate has no async, no network, no clock, and knows nothing of A2C: any program may use it. It never writes, and
 //! reads nothing but the one file that it is given.
 //!
-//! A file is a [`Source`]; its [`FileType`] says which reader opens it; a [`FormatReader`] reads a page when it is asked
-//! for it, as a draft of the model in `a2c-document-model`. Bytes of unknown origin go through [`archive`] and [`xml`], which
+//! An [`OpenDocument`] is what callers use. Below it, a file is a [`Source`]; its [`FileType`] says which reader opens it; a
+//! [`FormatReader`] reads a page when it is asked for it, as a draft of the model in `a2c-document-model`. Bytes of unknown origin go through [`archive`] and [`xml`], which
 //! keep the [`ReadLimits`].
 
 #[cfg(doctest)]
@@ -12,13 +12,19 @@
 struct Readme;
 
 pub mod archive;
+mod document;
+mod encoding;
 mod file_type;
+mod flow;
+mod header_row;
 mod limits;
+mod plain;
 mod reader;
 mod source;
 pub mod xml;
 
 pub use a2c_document_model as model;
+pub use document::{NotInDocument, OpenDocument, error_page};
 pub use file_type::FileType;
 pub use limits::ReadLimits;
 pub use reader::{FormatReader, PageRequest};
