@@ -88,6 +88,7 @@ impl OpenDocument {
         let reader = match file_type {
             FileType::Csv | FileType::Tsv => plain::csv::open(source, limits)?,
             FileType::Markdown => plain::markdown::open(&source, limits)?,
+            FileType::Html => plain::html::open(&source, limits)?,
             FileType::Text => plain::text::open(&source, limits)?,
             FileType::Json => plain::json::open(&source, limits)?,
             FileType::Code => plain::code::open(&source, path, limits)?,
