@@ -31,6 +31,9 @@ const PACE: Pace = Pace::debounced(Duration::from_millis(20), Duration::from_mil
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
+/// A request that was open for so long worked.
+const LASTING: Duration = Duration::from_secs(60);
+
 /// What one session wants to be told.
 #[derive(Default)]
 pub(crate) struct Listening {
@@ -149,15 +152,26 @@ pub(crate) async fn listen(
     heard: impl Fn(Heard),
 ) -> Infallible {
     let mut changes = Coalescer::new(PACE);
-    let mut retry = FIRST_RETRY;
+    let (mut pause, mut since) = (FIRST_RETRY, Instant::now());
+    // Whether the server was asked and does not tell now; whether it may have left something untold.
+    let mut is_broken = open.is_none() && listening.answered.borrow().failure.is_some();
+    let mut missed = is_broken;
     loop {
-        let ended = tokio::select! {
-            () = changes.next(&listening.changed) => false,
-            () = pass_on(&mut open, &heard) => true,
-        };
-        if ended {
-            open = None;
-            tokio::time::sleep(retry).await;
+        if is_broken {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LAST_RETRY);
+        } else {
+            tokio::select! {
+                () = changes.next(&listening.changed) => {}
+                () = pass_on(&mut open, &heard) => {
+                    // A server that ends each request at once would have us catch up again and again.
+                    if since.elapsed() >= LASTING {
+                        pause = FIRST_RETRY;
+                    }
+                    (open, is_broken, missed) = (None, true, true);
+                    continue;
+                }
+            }
         }
         match ask(peer, listening).await {
             Some(Ok(new)) => {
@@ -166,21 +180,18 @@ pub(crate) async fn listen(
                         told(notification, &heard);
                     }
                 }
-                retry = FIRST_RETRY;
-                if ended {
+                (is_broken, since) = (false, Instant::now());
+                if std::mem::take(&mut missed) {
                     catch_up(listening, &heard);
                 }
             }
             Some(Err(failure)) => {
                 tracing::debug!(%failure, "the server does not tell its changes now");
-                retry = (retry * 2).min(LAST_RETRY);
-                // What is open goes on; else it is tried again.
-                if open.is_none() {
-                    tokio::time::sleep(retry).await;
-                    listening.changed.mark();
-                }
+                // What is open goes on.
+                is_broken = open.is_none();
+                missed |= is_broken;
             }
-            None => open = None,
+            None => (open, is_broken) = (None, false),
         }
     }
 }

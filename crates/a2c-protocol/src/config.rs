@@ -166,6 +166,10 @@ pub struct OAuthParameters {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^(\$\{|[hH][tT][tT][pP][sS]://[^/\s]+/[^\s])")))]
     pub client_metadata_url: Option<String>,
+    /// The issuer that the client is registered with: nobody else gets its id and its secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^(\$\{|[hH][tT][tT][pP][sS]?://[^/\s])")))]
+    pub issuer: Option<String>,
     /// Scopes to ask for beside those that the server names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
@@ -392,6 +396,11 @@ impl McpServerConfig {
         {
             *url = redact_url(url);
         }
+        if let McpTransport::Streamable(StreamableParameters { oauth: Some(oauth), .. }) = &mut seen.transport
+            && let Some(url) = &mut oauth.client_metadata_url
+        {
+            *url = redact_url(url);
+        }
         seen
     }
 }
@@ -485,7 +494,7 @@ mod tests {
         assert_eq!(seen["server_parameters"]["env"], json!({"A": "***", "B": "${input:key}", "C": "***", "D": "***"}));
         let http: McpServerConfig = serde_json::from_value(json!({
             "type": "streamable", "server_parameters": {"url": "https://u:s3cret@h/mcp?key=s3cret", "headers": {"authorization": "Bearer s3cret"},
-                "oauth": {"client_id": "me", "client_secret": "s3cret"}}
+                "oauth": {"client_id": "me", "client_secret": "s3cret", "client_metadata_url": "https://u:s3cret@h/c?k=s3cret"}}
         }))
         .unwrap();
         assert!(!serde_json::to_string(&http.redacted()).unwrap().contains("s3cret"));

@@ -91,7 +91,7 @@ fn filter(text: &str) -> Result<EnvFilter> {
         bail!("--log (A2C_LOG): {objection}");
     }
     // The MCP library reports what it recovers from at WARN; ours says it once, in our words.
-    EnvFilter::try_new(format!("rmcp=error,{text}")).context("--log")
+    EnvFilter::try_new(format!("rmcp=off,{text}")).context("--log")
 }
 
 /// What is wrong with a text that should be a level, or directives such as `a2c_hub=debug`. A word that is neither would

@@ -1,6 +1,7 @@
 // An MCP server that speaks revision 2026-07-28 only: on its standard streams, or with `http` on a free port. It ends with
 // its standard input.
-// Tools: `echo`, `touch` (changes the window), `grow` (adds a tool).
+// Tools: `echo`, `touch` (changes the window), `grow` (adds a tool). With `http moody` the first request to listen fails; a
+// line `cut` on its standard input ends those that are open, and lets the next one fail.
 
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
@@ -44,7 +45,16 @@ function make() {
 if (overHttp) {
   const handler = createMcpHandler(make, { legacy: "reject" });
   notify = handler.notify;
+  let failures = process.argv[3] === "moody" ? 1 : 0;
+  const open = new Set();
   const server = createServer(async (request, response) => {
+    if (request.headers["mcp-method"] === "subscriptions/listen") {
+      if (failures > 0) {
+        failures -= 1;
+        return response.writeHead(503).end();
+      }
+      open.add(response);
+    }
     const body = request.method === "POST" ? Readable.toWeb(request) : undefined;
     const url = `http://${request.headers.host}${request.url}`;
     const answer = await handler.fetch(
@@ -54,7 +64,13 @@ if (overHttp) {
     if (answer.body === null) return response.end();
     Readable.fromWeb(answer.body).on("error", () => response.destroy()).pipe(response);
   });
-  process.stdin.on("end", () => process.exit()).resume();
+  process.stdin.on("end", () => process.exit());
+  process.stdin.on("data", () => {
+    failures = 1;
+    open.forEach((response) => response.destroy());
+    open.clear();
+    console.log("now cut");
+  });
   server.listen(0, "127.0.0.1", () => console.log(`ready http://127.0.0.1:${server.address().port}`));
 } else {
   serveStdio(make, { legacy: "reject" });

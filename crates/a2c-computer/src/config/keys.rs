@@ -22,7 +22,8 @@ pub(super) const STDIO: &[&str] = &["command", "args", "env", "cwd", "encoding",
 pub(super) const STREAMABLE: &[&str] =
     &["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close", "oauth"];
 /// Signing in to a streamable server.
-pub(super) const OAUTH: &[&str] = &["client_id", "client_secret", "client_metadata_url", "scopes", "callback_port"];
+pub(super) const OAUTH: &[&str] =
+    &["client_id", "client_secret", "client_metadata_url", "issuer", "scopes", "callback_port"];
 /// The older HTTP.
 pub(super) const SSE: &[&str] = &["url", "headers", "timeout", "sse_read_timeout"];
 /// An input that is typed in.

@@ -52,6 +52,12 @@ impl ServerFailure {
         matches!(self.cause, FailureCause::Session(SessionError::Refused(_)))
     }
 
+    /// Whether there is no handshake, refused or otherwise.
+    pub(super) fn is_failed_handshake(&self) -> bool {
+        let handshake = |error: &SessionError| matches!(error, SessionError::Refused(_) | SessionError::Handshake(_));
+        matches!(&self.cause, FailureCause::Session(error) if handshake(error))
+    }
+
     /// The failure without the secrets of the server's parameters, which it, its process or a library may have repeated.
     pub(super) fn redacted(self, secrets: &Redactor) -> Self {
         let Self { cause, exit, stderr } = self;

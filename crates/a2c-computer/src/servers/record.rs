@@ -95,6 +95,8 @@ impl ServerRecord {
 
     pub(super) fn set_config(&self, config: McpServerConfig) {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Rules::new(config);
+        // It may be another server now.
+        self.set_handshake(Handshake::default());
     }
 
     pub(super) fn program(&self) -> Option<Program> {
@@ -109,9 +111,9 @@ impl ServerRecord {
         *self.redactors.write().unwrap_or_else(PoisonError::into_inner) = redactors;
     }
 
-    /// The handshake to begin with.
-    pub(super) fn handshake(&self) -> Handshake {
-        *self.handshake.read().unwrap_or_else(PoisonError::into_inner)
+    /// The handshake to begin with, which is forgotten.
+    pub(super) fn take_handshake(&self) -> Handshake {
+        std::mem::take(&mut *self.handshake.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn set_handshake(&self, handshake: Handshake) {

@@ -93,7 +93,8 @@ impl McpWorker {
         record.set_redactors(Redactors { logs: secrets.clone(), results: filled.credentials.clone() });
         tracing::info!(server = &*record.name, "starting MCP server");
         record.log.remark("starting");
-        let handshake = record.handshake();
+        // It is remembered again when it works again.
+        let handshake = record.take_handshake();
         let mut outcome = self.attempt(&filled, handshake, run).await;
         if let Err(refused) = &outcome
             && refused.is_refused_handshake()
@@ -109,7 +110,7 @@ impl McpWorker {
             );
             let second = self.attempt(&filled, other, run).await;
             // Where neither is taken, the refusal of the first one says more: it is the one the server took before.
-            if !second.as_ref().is_err_and(ServerFailure::is_refused_handshake) {
+            if !second.as_ref().is_err_and(ServerFailure::is_failed_handshake) {
                 outcome = second;
             }
         }

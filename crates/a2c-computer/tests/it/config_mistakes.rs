@@ -63,6 +63,7 @@ fn unknown_keys_are_told_with_what_was_meant() {
         ("{\"client_secret\": \"s3cret\"}", "client_secret", "`client_id`"),
         ("{\"client_metadata_url\": \"http://h/c.json\"}", "client_metadata_url", "https://"),
         ("{\"client_metadata_url\": \"https://h/\"}", "client_metadata_url", "https://"),
+        ("{\"issuer\": \"login\"}", "issuer", "https://"),
         ("{\"callback_port\": 0}", "callback_port", "65535"),
         ("{\"scopes\": \"a b\"}", "scopes", "list"),
     ] {

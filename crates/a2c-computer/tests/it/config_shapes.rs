@@ -86,7 +86,7 @@ fn what_is_written_is_read_again_as_it_was() {
         "servers": {
         "a": {"command": "x", "args": ["ü", "\""], "env": {}, "cwd": "/", "encoding_error_handler": "ignore", "disabled": true},
         "b": {"url": "https://h/${input:k}", "headers": {"A": "b"}, "timeout": 7.5, "sse_read_timeout": "PT1H", "terminate_on_close": false,
-              "oauth": {"client_id": "me", "client_secret": "${input:k}", "client_metadata_url": "https://h/c.json", "scopes": ["a"], "callback_port": 8123}},
+              "oauth": {"client_id": "me", "client_secret": "${input:k}", "client_metadata_url": "https://h/c.json", "issuer": "https://i", "scopes": ["a"], "callback_port": 8123}},
         "c": {"type": "sse", "url": "https://h", "timeout": 1, "forbidden_tools": ["t"], "default_tool_meta": {"auto_apply": false},
               "tool_meta": {"u": {"auto_apply": true, "alias": "v", "tags": ["w"], "ret_object_mapper": {"x": null}}}},
         "d": {"command": "plain"}}}"#;

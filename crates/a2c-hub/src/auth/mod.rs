@@ -48,7 +48,7 @@ mod refusal;
 use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use axum::http::HeaderMap;
 
@@ -88,8 +88,22 @@ pub trait Authenticate: Send + Sync + 'static {
     }
 }
 
-/// Ends when an [`Authenticate`] may judge otherwise than before. May be dropped at any time.
-pub type Renewal = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// When an [`Authenticate`] may judge otherwise than before.
+pub enum Renewal {
+    /// When this ends. It may be dropped at any time.
+    Soon(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// Not before this time: the hub asks the client to come back then.
+    Later(Duration),
+}
+
+impl fmt::Debug for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Soon(_) => f.write_str("Soon"),
+            Self::Later(wait) => write!(f, "Later({wait:?})"),
+        }
+    }
+}
 
 impl fmt::Debug for dyn Authenticate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

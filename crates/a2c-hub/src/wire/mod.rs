@@ -296,7 +296,13 @@ impl SocketIoHandler {
     }
 
     /// Judges the same CONNECT again when there are fresh keys, or when there was enough time for them.
-    fn judge_after(&self, renewal: Renewal, headers: HeaderMap, auth: &str, socket: &Arc<EngineSocket>) {
+    fn judge_after(
+        &self,
+        renewal: impl Future<Output = ()> + Send + 'static,
+        headers: HeaderMap,
+        auth: &str,
+        socket: &Arc<EngineSocket>,
+    ) {
         socket.data.state().is_awaiting_keys = true;
         let (handler, auth, socket) = (self.clone(), auth.to_owned(), socket.clone());
         tokio::spawn(async move {
@@ -351,10 +357,18 @@ impl SocketIoHandler {
                 None => grant,
             },
             Err(refused) => {
-                if round == JudgementRound::First
-                    && let Some(renewal) = access.renewal(&refused)
-                {
-                    return self.judge_after(renewal, headers, auth, socket);
+                if round == JudgementRound::First {
+                    match access.renewal(&refused) {
+                        Some(Renewal::Soon(renewal)) => return self.judge_after(renewal, headers, auth, socket),
+                        // A client that is refused for good would not come back when the keys are there.
+                        Some(Renewal::Later(wait)) => {
+                            connection.state().is_refused = true;
+                            let told =
+                                format!("429 the key of this token is not known yet: wait {} s", wait.as_secs() + 1);
+                            return refuse(RefusalReason::Auth, false, &refused.to_string(), &told);
+                        }
+                        None => {}
+                    }
                 }
                 if refused.is_guess() {
                     self.address_limits.credential_failed(address.ip(), now);

@@ -86,19 +86,19 @@ async fn an_agent_that_reads_slowly_gets_everything() {
 }
 
 /// Longer than the hub waits for any answer, but steadily.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_slow_upload_and_a_slow_download_are_no_silence() {
-    let hub = hub_with(|config| (config.ping_interval, config.ping_timeout) = (BEAT, 3 * BEAT)).await;
+    let hub = hub_with(|config| (config.ping_interval, config.ping_timeout) = (BEAT, 5 * BEAT)).await;
     let far = proxy(hub.address(), Duration::from_millis(20), Duration::from_millis(80)).await;
     let mut agent = joined(websocket(far).await, "agent", "a").await;
     let mut computer = Member::computer(&hub, "c", "o").await;
-    let fill = "x".repeat(8 * MIB);
+    let fill = "x".repeat(12 * MIB);
     let request = format!("42/smcp,2[\"client:x\",{{\"computer\":\"c\",\"fill\":\"{fill}\"}}]");
     let started = tokio::time::Instant::now();
     agent.send(Message::text(request)).await.unwrap();
     let request = computer.answer("client:x", json!({"fill": fill[..4 * MIB]})).await;
     assert!(request["fill"] == *fill);
-    assert!(started.elapsed() > 4 * BEAT, "not slow enough to show anything");
+    assert!(started.elapsed() > 6 * BEAT, "not slow enough to show anything");
     loop {
         match within("the answer", agent.next()).await.unwrap().unwrap() {
             Message::Text(text) if text == "2" => agent.send(Message::text("3")).await.unwrap(),

@@ -44,6 +44,9 @@ pub enum AddressError {
     /// It is not an HTTP address.
     #[error("it names an address that is neither http nor https")]
     Scheme,
+    /// It has metadata that speak for an issuer of another origin.
+    #[error("it names metadata that speak for an issuer elsewhere")]
+    OtherIssuer,
     /// It is nearer to this machine than the MCP server.
     #[error("it names an address that is off limits ({0})")]
     OffLimits(AddressKind),
@@ -126,6 +129,7 @@ impl OAuthHttpClient for AuthorizationHttp {
         Box::pin(async move {
             let request = reqwest::Request::try_from(asked.request).map_err(HttpError::from)?;
             check(&self.home, request.url())?;
+            let address = request.url().clone();
             if let Some(address) = literal_address(request.url())
                 && !is_home(&self.home, request.url().host_str())
                 && !policy_of(&self.home).await.allows(address)
@@ -145,8 +149,23 @@ impl OAuthHttpClient for AuthorizationHttp {
                 }
                 body.extend_from_slice(&chunk);
             }
+            check_issuer(&address, &body)?;
             Ok(answer.body(self.rename_issuer(body))?)
         })
+    }
+}
+
+/// Metadata may speak only for an issuer of the origin that they come from. Else an MCP server could name a document of
+/// its own that calls itself the owner's authorisation server, and be sent the owner's refresh token and client secret.
+fn check_issuer(address: &Url, body: &[u8]) -> Result<(), AddressError> {
+    #[derive(serde::Deserialize)]
+    struct Issued {
+        issuer: Option<String>,
+    }
+    let Ok(Issued { issuer: Some(issuer) }) = serde_json::from_slice(body) else { return Ok(()) };
+    match Url::parse(&issuer).is_ok_and(|issuer| issuer.origin() == address.origin()) {
+        true => Ok(()),
+        false => Err(AddressError::OtherIssuer),
     }
 }
 
@@ -214,6 +233,27 @@ mod tests {
         ] {
             assert_eq!(check(&home.parse().unwrap(), &url.parse().unwrap()).is_ok(), fine, "{home} -> {url}");
         }
+    }
+
+    #[test]
+    fn metadata_speak_for_their_own_origin_only() {
+        let at = |address: &str, issuer: &str| {
+            let body = serde_json::json!({"issuer": issuer, "token_endpoint": "https://anywhere/token"});
+            check_issuer(&address.parse().unwrap(), body.to_string().as_bytes())
+        };
+        assert_eq!(at("https://a/.well-known/oauth-authorization-server/t", "https://a/t"), Ok(()));
+        assert_eq!(at("https://a/.well-known/x", "https://a"), Ok(()));
+        for (address, issuer) in [
+            ("https://evil/.well-known/x", "https://a"),
+            ("https://evil/.well-known/oauth-authorization-server", "https://a"),
+            ("https://a:444/.well-known/x", "https://a"),
+            ("http://a/.well-known/x", "https://a"),
+            ("https://a/.well-known/x", "no address"),
+        ] {
+            assert_eq!(at(address, issuer), Err(AddressError::OtherIssuer), "{address} {issuer}");
+        }
+        assert_eq!(check_issuer(&"https://a".parse().unwrap(), b"{\"resource\": \"https://h\"}"), Ok(()));
+        assert_eq!(check_issuer(&"https://a".parse().unwrap(), b"no JSON"), Ok(()));
     }
 
     #[tokio::test]

@@ -111,7 +111,10 @@ async fn visit(stream: TcpStream, expected: Arc<Expected>) -> Option<Callback> {
 /// The page that the browser shows.
 fn page(callback: &Result<Callback, StatusCode>) -> Response<Full<Bytes>> {
     let (status, text) = match callback {
-        Ok(Callback::Code { .. }) => (StatusCode::OK, "You are signed in. This page can be closed."),
+        Ok(Callback::Code { .. }) => (
+            StatusCode::OK,
+            "Thank you. The program that sent you here says whether you are signed in. This page can be closed.",
+        ),
         Ok(Callback::Denied(_)) => (StatusCode::OK, "You are not signed in. This page can be closed."),
         Err(status) => (*status, "This is not the expected answer."),
     };
@@ -222,7 +225,7 @@ mod tests {
         assert_eq!(server.callback("s").await, Callback::Code { code: "c".into(), issuer: None });
         let mut page = String::new();
         visitors.pop().unwrap().read_to_string(&mut page).await.unwrap();
-        assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("You are signed in."), "{page}");
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("This page can be closed."), "{page}");
         let head = page.to_ascii_lowercase();
         for header in ["connection: close", "cache-control: no-store", "referrer-policy: no-referrer"] {
             assert!(head.contains(header), "{page}");

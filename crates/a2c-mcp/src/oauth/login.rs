@@ -13,7 +13,7 @@ use url::Url;
 use super::authorization_http::{self, AddressError, AuthorizationHttp};
 use super::callback::{Callback, CallbackServer};
 use super::challenge::{self, Challenge, FirstAnswer};
-use super::sign_in::SignInEntry;
+use super::sign_in::{SignIn, SignInEntry};
 use super::{TokenStore, TokenStoreError};
 use crate::http::{self, HttpSetupError, ParameterError};
 
@@ -39,6 +39,17 @@ pub enum LoginError {
     /// The server sends the browser to an address that is not allowed.
     #[error("the server sends the browser to a wrong place: {0}")]
     WrongPlace(#[from] AddressError),
+    /// The server leads to another authorisation server than the one that may have the client's secret.
+    #[error(
+        "the server leads to the authorisation server {found}, and not to {expected}: if that is right, write it as \
+         `issuer` into this server's `oauth`, or sign out first"
+    )]
+    OtherIssuer {
+        /// The one that was found.
+        found: String,
+        /// The one that the owner wrote down, or that gave out the tokens before.
+        expected: String,
+    },
     /// The authorisation server takes no new clients, and the owner named none.
     #[error(
         "the authorisation server takes no new clients: register one there and write its `client_id` into this \
@@ -62,6 +73,11 @@ pub enum LoginError {
     /// The tokens were not given out, or cannot be kept.
     #[error("signing in cannot be finished: {0}")]
     Finish(#[source] AuthError),
+}
+
+/// The words of another server, on one line and not too long.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect()
 }
 
 fn on_port(port: Option<u16>) -> String {
@@ -97,7 +113,7 @@ pub async fn login(
     let callback =
         tokio::time::timeout(BROWSER_LIMIT, server.callback(&state)).await.map_err(|_| LoginError::TimedOut)?;
     match callback {
-        Callback::Denied(reason) => Err(LoginError::Denied(reason)),
+        Callback::Denied(reason) => Err(LoginError::Denied(one_line(&reason))),
         Callback::Code { code, issuer } => {
             let issuer = issuer.map(|issuer| http.issuer(issuer));
             let exchange = manager.exchange_code_for_token_with_issuer(&code, &state, issuer.as_deref());
@@ -156,6 +172,8 @@ async fn begin(
     if !found.source.is_discovered() && !is_refused {
         return Err(LoginError::NotOffered);
     }
+    let before = entry.read().await.ok().flatten();
+    check_issuer(found.metadata.issuer.as_deref(), before.as_ref(), oauth)?;
     manager.set_metadata(found.metadata.clone());
     let given = oauth.and_then(|oauth| oauth.scopes.as_deref()).unwrap_or_default();
     let mut scopes = manager.select_initial_scopes(&given.iter().map(String::as_str).collect::<Vec<_>>()).await;
@@ -168,7 +186,7 @@ async fn begin(
     };
     if let Some(earlier) = earlier.filter(|earlier| earlier.wants_more_scopes(url)) {
         // A sign-in for more must not cost what was granted before.
-        let granted = entry.read().await.ok().flatten().map(|sign_in| sign_in.credentials.granted_scopes);
+        let granted = before.map(|sign_in| sign_in.credentials.granted_scopes);
         add(&granted.unwrap_or_default());
         add(&earlier.scopes(url));
     }
@@ -180,6 +198,27 @@ async fn begin(
     let page: Url = page.parse().map_err(|_| AddressError::NotAnAddress)?;
     authorization_http::check(url, &page)?;
     Ok((manager, http, page))
+}
+
+/// The MCP server chooses its authorisation server, and could choose one of its own to get the secret of the owner's
+/// client. It goes to the issuer that the owner wrote down; without one, to whoever got it first.
+fn check_issuer(
+    found: Option<&str>,
+    before: Option<&SignIn>,
+    oauth: Option<&OAuthParameters>,
+) -> Result<(), LoginError> {
+    let written = oauth.and_then(|oauth| oauth.issuer.as_deref());
+    let first = before.and_then(|sign_in| sign_in.credentials.issuer.as_deref());
+    let first = first.filter(|_| oauth.is_some_and(|oauth| oauth.client_secret.is_some()));
+    let Some(expected) = written.or(first) else { return Ok(()) };
+    let plain = |issuer: &str| issuer.trim_end_matches('/').to_owned();
+    match found {
+        Some(found) if plain(found) == plain(expected) => Ok(()),
+        found => Err(LoginError::OtherIssuer {
+            found: found.unwrap_or("without a name").to_owned(),
+            expected: expected.to_owned(),
+        }),
+    }
 }
 
 /// Who we are to the authorisation server: the client that the owner registered, else a document that describes it, else

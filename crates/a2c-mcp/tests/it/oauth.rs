@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use a2c_mcp::http::{AccessError, AccessReason, HttpError, http_error};
 use a2c_mcp::oauth::{AddressError, FileStore, LoginError, TokenStore, TokenStoreError, login, logout};
 use a2c_net::{http_client, tls};
+use a2c_protocol::config::OAuthParameters;
 use serde_json::json;
 
 use super::hostile::listen;
@@ -297,6 +298,51 @@ async fn a_server_cannot_send_us_anywhere() {
     )
     .await;
     assert!(error.to_string().contains("off limits"), "{error}");
+}
+
+/// The library takes the word of a document whose address is under `.well-known` but of no known form.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_cannot_pass_itself_off_as_another_issuer() {
+    let (home, mut requests) = listen().await;
+    let address = home.clone();
+    tokio::spawn(async move {
+        while let Some(asked) = requests.recv().await {
+            let resource = json!({"resource": format!("{address}/mcp"), "authorization_servers": [format!("{address}/.well-known/x")]});
+            let metadata = json!({
+                "issuer": "https://login.example.org", "authorization_endpoint": "https://login.example.org/authorize",
+                "token_endpoint": format!("{address}/token"), "registration_endpoint": format!("{address}/register"),
+                "code_challenge_methods_supported": ["S256"],
+            });
+            match asked.line.as_str() {
+                line if line.contains("oauth-protected-resource") => asked.json(&resource).await,
+                line if line.contains(".well-known/x") => asked.json(&metadata).await,
+                "POST /register" => asked.json(&json!({"client_id": "me", "redirect_uris": []})).await,
+                _ => asked.answer("401 Unauthorized", "", "").await,
+            }
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(FileStore::new(folder.path()));
+    let parameters = streamable_at(format!("{home}/mcp"));
+    let error = login("demo", &parameters, store, |url| panic!("opened {url}")).await.unwrap_err();
+    assert!(error.to_string().contains("issuer elsewhere"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_secret_of_a_client_goes_to_its_issuer_only() {
+    let mut fixture = Fixture::new();
+    let mut parameters = fixture.parameters();
+    let issuer = Some("https://login.example.org".to_owned());
+    parameters.oauth = Some(OAuthParameters { issuer, ..OAuthParameters::default() });
+    let error = login("demo", &parameters, fixture.store.clone(), |url| panic!("opened {url}")).await.unwrap_err();
+    assert!(
+        matches!(&error, LoginError::OtherIssuer { expected, .. } if expected == "https://login.example.org"),
+        "{error}"
+    );
+    let issuer = Some(fixture.peer.address().to_owned());
+    parameters.oauth = Some(OAuthParameters { issuer, ..OAuthParameters::default() });
+    login("demo", &parameters, fixture.store.clone(), browse).await.unwrap();
+    fixture.order("lifetime 3600");
 }
 
 /// A store that is out of order.

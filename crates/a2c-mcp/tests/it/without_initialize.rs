@@ -13,8 +13,12 @@ use super::*;
 const WINDOW: &str = "window://demo/state";
 
 fn server() -> Peer {
+    server_that(&[])
+}
+
+fn server_that(is: &[&str]) -> Peer {
     let mut command = node().script("mcp_without_initialize.mjs");
-    command.arg("http");
+    command.arg("http").args(is);
     Peer::ready(command)
 }
 
@@ -66,6 +70,27 @@ async fn a_session_begins_with_a_discovery() {
         () = used => {}
     }
     assert_eq!(told.count("updated"), 1);
+    session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_while_the_server_does_not_tell_is_caught_up_with() {
+    let mut server = server_that(&["moody"]);
+    let (mut session, _, told) = open(&server, Handshake::Discover).await.unwrap();
+    let connection = session.connection().clone();
+    let used = async {
+        // The first request to listen failed.
+        call(&connection, "grow").await;
+        told.until("tools echo touch grow more_1").await;
+        // It ends, and the next one fails.
+        order(&mut server, "cut");
+        call(&connection, "grow").await;
+        told.until("tools echo touch grow more_1 more_2").await;
+    };
+    tokio::select! {
+        ended = session.watch() => panic!("{ended}"),
+        () = used => {}
+    }
     session.close().await;
 }
 

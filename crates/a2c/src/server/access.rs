@@ -217,7 +217,7 @@ fn jwt(settings: &Settings, fetched: Option<FetchedKeys>, notes: &mut Notes) -> 
     let unfetched = |source| ServerProblem::JwtKeyUrl { setting: as_given(JWKS_URL, settings), url, source };
     let remote = fetched.and_then(|fetched| notes.keep(fetched.map_err(unfetched)));
     if !has_jwt_key(auth) {
-        let needs = "a key: --jwt-public-key FILE, --jwt-jwks-url URL, --jwt-secret-file FILE, or A2C_JWT_SECRET";
+        let needs = "a key: --jwt-public-key FILE, --jwt-jwks-url URL, --jwt-jwks-file FILE, --jwt-secret-file FILE, or A2C_JWT_SECRET";
         notes.problems.push(ServerProblem::Needs("--auth jwt".into(), needs));
     }
     let mut keys = keys.into_iter();

@@ -168,16 +168,24 @@ fn oauth(item: &Field<'_>, report: &mut Report<'_>) -> Option<OAuthParameters> {
         let is_document = url.starts_with("${") || (is_http(&url) && is_https && has_path);
         if !is_document {
             field.problem(
-                "is not the address of a document: write one such as \"https://example.org/client.json\"",
+                "is not the https address of a document: write one such as \"https://example.org/client.json\"",
                 report,
             );
         }
         Some(url)
     });
+    let issuer = fields.get("issuer").and_then(|field| {
+        let issuer = field.string(report)?;
+        if !is_http(&issuer) {
+            field.problem("is not the address of an issuer: write one such as \"https://login.example.org\"", report);
+        }
+        Some(issuer)
+    });
     Some(OAuthParameters {
         client_id,
         client_secret,
         client_metadata_url,
+        issuer,
         scopes: fields.get("scopes").and_then(|scopes| scopes.strings(report)),
         callback_port: fields.get("callback_port").and_then(|port| port.integer(1..=u16::MAX, report)),
     })

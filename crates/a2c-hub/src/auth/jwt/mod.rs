@@ -151,7 +151,7 @@ impl Authenticate for Jwt {
 
     fn renewal(&self, refusal: &AuthRefusal) -> Option<Renewal> {
         let remote = self.remote.as_ref()?;
-        if *refusal == AuthRefusal::UnknownKey { remote.renewal() } else { None }
+        (*refusal == AuthRefusal::UnknownKey).then(|| remote.renewal())
     }
 }
 

@@ -106,21 +106,21 @@ impl RemoteKeys {
         self.state.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks for keys that are not among the present ones. Ends after the next fetch; `None` where there will be none soon.
-    pub(super) fn renewal(&self) -> Option<Renewal> {
+    /// Asks for keys that are not among the present ones.
+    pub(super) fn renewal(&self) -> Renewal {
         if self.state.fetched.receiver_count() >= MAX_WAITING {
-            return None;
+            return Renewal::Later(self.state.config.unknown_key_pause);
         }
         // Before asking: the end of the fetch must not be missed.
         let mut fetched = self.state.fetched.subscribe();
         match self.state.pace().ask(Instant::now()) {
-            FetchRequest::TooSoon => return None,
+            FetchRequest::TooSoon(wait) => return Renewal::Later(wait),
             FetchRequest::Begin => self.state.wanted.notify_one(),
             FetchRequest::Underway => {}
-            FetchRequest::JustEnded => return Some(Box::pin(std::future::ready(()))),
+            FetchRequest::JustEnded => return Renewal::Soon(Box::pin(std::future::ready(()))),
         }
         // An error: nobody fetches any more.
-        Some(Box::pin(async move { drop(fetched.changed().await) }))
+        Renewal::Soon(Box::pin(async move { drop(fetched.changed().await) }))
     }
 }
 
@@ -136,6 +136,7 @@ impl RemoteState {
     }
 
     fn replace(&self, FetchedKeySet { set, .. }: FetchedKeySet) {
+        tracing::debug!(url = self.fetcher.place(), "the keys of the issuer were fetched");
         set.skipped().iter().for_each(|skipped| tracing::debug!(url = self.fetcher.place(), "{skipped}"));
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = set.into_keys().into();
     }
@@ -192,8 +193,8 @@ enum FetchRequest {
     Underway,
     /// A fetch has just ended: a token may have been judged with the keys before it.
     JustEnded,
-    /// The last one was a moment ago.
-    TooSoon,
+    /// The last one was a moment ago; the next one may begin after this time.
+    TooSoon(Duration),
 }
 
 impl FetchPace {
@@ -210,8 +211,9 @@ impl FetchPace {
         if is_within(self.ended, JUST_NOW) {
             return FetchRequest::JustEnded;
         }
-        if is_within(self.last, self.pause) {
-            return FetchRequest::TooSoon;
+        let wait = self.last.and_then(|last| (last + self.pause).checked_duration_since(now));
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            return FetchRequest::TooSoon(wait);
         }
         self.last = Some(now);
         self.is_fetching = true;
@@ -261,7 +263,7 @@ mod tests {
         pace.end(start + SECOND);
         assert_eq!(pace.ask(start + SECOND), FetchRequest::JustEnded);
         for after in [2, 10, 29] {
-            assert_eq!(pace.ask(start + after * SECOND), FetchRequest::TooSoon);
+            assert_eq!(pace.ask(start + after * SECOND), FetchRequest::TooSoon((30 - after) * SECOND));
         }
         assert_eq!(pace.ask(start + 30 * SECOND), FetchRequest::Begin);
         // A fetch that is due anyway serves those who wait, and takes nothing from the next ones.
