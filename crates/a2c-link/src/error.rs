@@ -37,9 +37,7 @@ pub enum ConnectError {
     #[error("the hub asks for a token")]
     TokenNeeded,
     /// The hub refused the credential.
-    #[error(
-        "the hub refused the credential: give the hub's token, or one that has not expired; the log of the hub has the reason"
-    )]
+    #[error("the hub refused the credential: give the hub's token (the log of the hub has the reason)")]
     Unauthorized,
     /// The credential is valid and does not permit this connection.
     #[error("the hub refused the connection: {0}")]

@@ -153,7 +153,10 @@ async fn a_refused_token_without_a_file_is_the_end() {
     let Incoming::Closed(closed) = next(&mut inbox).await else { panic!("it went on") };
     let ended = link.ended(closed);
     assert!(matches!(&ended, LinkEnded::Refused(why) if matches!(**why, ConnectError::Unauthorized)), "{ended:?}");
-    assert_eq!(ended.to_string(), "the hub refused the credential: give the hub's token; has it expired?");
+    assert_eq!(
+        ended.to_string(),
+        "the hub refused the credential: give the hub's token (the log of the hub has the reason); has it expired?"
+    );
     assert_eq!(case.shown(), ["one", "one"]);
 }
 
