@@ -4,6 +4,7 @@
 //! the one header that these proxies write, and in it only what the last of them has added. A TCP proxy writes no header of
 //! HTTP but that of the PROXY protocol (`proxy_header`); then headers of HTTP are the client's own and count for nothing.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
@@ -31,6 +32,20 @@ pub enum ForwardedHeader {
     XForwardedFor,
     /// `Forwarded: for=CLIENT, for=PROXY` (RFC 7239)
     Forwarded,
+}
+
+/// Whom a request is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedClient {
+    /// From whoever made the connection.
+    Itself,
+    /// From the client that a proxy names.
+    Address(IpAddr),
+    /// From a client of a proxy that does not name it.
+    Unnamed {
+        /// The header that it should have written.
+        header: &'static str,
+    },
 }
 
 /// An address, or all addresses with the same beginning.
@@ -61,7 +76,18 @@ impl FromStr for Network {
     }
 }
 
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.bits)
+    }
+}
+
 impl Network {
+    /// Whether every address of its kind is in it.
+    pub fn is_everything(&self) -> bool {
+        self.bits == 0
+    }
+
     fn contains(&self, address: IpAddr) -> bool {
         let same = |ours: u128, theirs: u128, width: u32| {
             let rest = width - u32::from(self.bits);
@@ -97,18 +123,14 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// The address of the client, where a connection from `peer` is one of a proxy and it names the client: the last
-    /// address that is not one of a proxy.
-    pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
-        let AddressTold::InRequests(header) = self.tell else { return None };
+    /// The client of a request on a connection from `peer`: the last address that is not one of a proxy.
+    pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> NamedClient {
+        let AddressTold::InRequests(header) = self.tell else { return NamedClient::Itself };
         if !self.trusts(peer) {
-            return None;
+            return NamedClient::Itself;
         }
-        let name = match header {
-            ForwardedHeader::XForwardedFor => "x-forwarded-for",
-            ForwardedHeader::Forwarded => "forwarded",
-        };
-        let values: Vec<&str> = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
+        let values: Vec<&str> =
+            headers.get_all(header.name()).iter().map(|value| value.to_str().unwrap_or_default()).collect();
         let hops = values.iter().flat_map(|value| value.split(',')).map(str::trim);
         let hops: Vec<&str> = hops.collect();
         let mut client = None;
@@ -124,7 +146,16 @@ impl TrustedProxies {
                 break;
             }
         }
-        client
+        client.map_or(NamedClient::Unnamed { header: header.name() }, NamedClient::Address)
+    }
+}
+
+impl ForwardedHeader {
+    fn name(self) -> &'static str {
+        match self {
+            Self::XForwardedFor => "X-Forwarded-For",
+            Self::Forwarded => "Forwarded",
+        }
     }
 }
 
@@ -146,6 +177,9 @@ fn address_of(text: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
+    /// Stands for a client that a proxy does not name.
+    const UNNAMED: &str = "unnamed";
+
     fn proxies(header: ForwardedHeader) -> TrustedProxies {
         let networks = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map(|network| network.parse().unwrap());
         TrustedProxies::new(networks.into(), header)
@@ -158,7 +192,11 @@ mod tests {
             let name: axum::http::HeaderName = name.parse().unwrap();
             headers.append(name, value.parse().unwrap());
         }
-        proxies.client(peer.parse().unwrap(), &headers).map(|address| address.to_string())
+        match proxies.client(peer.parse().unwrap(), &headers) {
+            NamedClient::Itself => None,
+            NamedClient::Address(address) => Some(address.to_string()),
+            NamedClient::Unnamed { .. } => Some(UNNAMED.to_owned()),
+        }
     }
 
     #[test]
@@ -182,7 +220,7 @@ mod tests {
         let named = ["x-forwarded-for: 203.0.113.9"];
         assert_eq!(client(&proxies, "10.0.0.1", &named).as_deref(), Some("203.0.113.9"));
         assert_eq!(client(&proxies, "198.51.100.1", &named), None);
-        assert_eq!(client(&proxies, "10.0.0.1", &[]), None);
+        assert_eq!(client(&proxies, "10.0.0.1", &[]).as_deref(), Some(UNNAMED));
     }
 
     #[test]
@@ -206,8 +244,8 @@ mod tests {
         check(&["x-forwarded-for: [2001:db8::1]:4711"], Some("2001:db8::1"));
         check(&["x-forwarded-for: 10.0.0.3, 10.0.0.7"], Some("10.0.0.3"));
         check(&["x-forwarded-for: 1.1.1.1, nonsense, 10.0.0.7"], Some("10.0.0.7"));
-        check(&["x-forwarded-for: nonsense"], None);
-        check(&["forwarded: for=1.1.1.1"], None);
+        check(&["x-forwarded-for: nonsense"], Some(UNNAMED));
+        check(&["forwarded: for=1.1.1.1"], Some(UNNAMED));
     }
 
     #[test]
@@ -218,8 +256,8 @@ mod tests {
         };
         check(&["forwarded: for=1.1.1.1, For=\"203.0.113.9:4711\";proto=https;by=10.0.0.7"], Some("203.0.113.9"));
         check(&["forwarded: for=\"[2001:db8::1]:4711\""], Some("2001:db8::1"));
-        check(&["forwarded: for=unknown"], None);
-        check(&["forwarded: proto=https"], None);
-        check(&["x-forwarded-for: 1.1.1.1"], None);
+        check(&["forwarded: for=unknown"], Some(UNNAMED));
+        check(&["forwarded: proto=https"], Some(UNNAMED));
+        check(&["x-forwarded-for: 1.1.1.1"], Some(UNNAMED));
     }
 }

@@ -11,6 +11,7 @@ use a2c_protocol::trace::TraceContext;
 use a2c_protocol::{ErrorBody, ErrorCode};
 
 use crate::audit::{Arguments, AuditEvent, AuditLog, Decision, Record};
+use crate::limits::address_limits::{AddressLimits, RefusalNote};
 use crate::metrics::{Label as _, LimitKind, Metrics, RefusalReason, RequestKind, RequestOutcome};
 use crate::office::MemberSeat;
 use crate::route::envelope::Envelope;
@@ -250,18 +251,33 @@ impl Telemetry {
         self.record(|| of(AuditEvent::Connected, identity));
     }
 
-    /// The hub refused a client: counted and written to the audit log.
-    pub(crate) fn refused(&self, address: SocketAddr, refusal: RefusalReason, why: &str) {
+    /// The hub refused a client: counted, and written to the log and the audit log once a minute for an address and a
+    /// reason, so that strangers cannot fill the disk.
+    pub(crate) fn refused(&self, limits: &AddressLimits, address: SocketAddr, refusal: RefusalReason, why: &str) {
+        match limits.note_refusal(address.ip(), why, Instant::now()) {
+            RefusalNote::Logged { repeated } => {
+                let repeated = (repeated > 0).then_some(repeated);
+                tracing::warn!(%address, why, repeated, "a client was refused");
+                self.record_refusal(address, why);
+            }
+            RefusalNote::Counted => tracing::debug!(%address, why, "a client was refused"),
+        }
         self.metrics.refused.of(refusal).inc();
-        self.refusal(address, why);
     }
 
-    /// The hub refused a client: counted only.
+    /// The hub refused a wrong credential, whose rate is limited: each is counted and written.
+    pub(crate) fn refused_guess(&self, address: SocketAddr, why: &str) {
+        tracing::warn!(%address, why, "a client was refused");
+        self.metrics.refused.of(RefusalReason::Auth).inc();
+        self.record_refusal(address, why);
+    }
+
+    /// The hub refused a client without an address, as there is in tests without a network.
     pub(crate) fn count_refusal(&self, refusal: RefusalReason) {
         self.metrics.refused.of(refusal).inc();
     }
 
-    fn refusal(&self, address: SocketAddr, why: &str) {
+    fn record_refusal(&self, address: SocketAddr, why: &str) {
         self.record(|| Record {
             address: Some(address),
             decision: Some(Decision::Refused),

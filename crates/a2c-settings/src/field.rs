@@ -79,7 +79,12 @@ impl<'a> Object<'a> {
     /// Reports every key that is not among the known ones, with the nearest of them. A known key that begins with `$`
     /// is for tools and is not suggested.
     pub fn only(&self, known: &[&[&str]], report: &mut Report<'_>) {
-        for key in self.unknown(known) {
+        self.only_besides(&[], known, report);
+    }
+
+    /// [`Object::only`], where other spellings are taken as well but nobody is led to them.
+    pub fn only_besides(&self, other: &[&str], known: &[&[&str]], report: &mut Report<'_>) {
+        for key in self.unknown(known).filter(|key| !other.contains(&key.name)) {
             report.problem_with(key.offset, &key.field.path, |_| {
                 let names = known.iter().flat_map(|names| names.iter().copied());
                 let suggested = names.filter(|name| !name.starts_with('$'));

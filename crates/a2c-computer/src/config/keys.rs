@@ -24,6 +24,8 @@ pub(super) const STREAMABLE: &[&str] =
 /// Signing in to a streamable server.
 pub(super) const OAUTH: &[&str] =
     &["client_id", "client_secret", "client_metadata_url", "issuer", "scopes", "callback_port"];
+/// The same in the spelling of other hosts.
+pub(super) const HOST_OAUTH: &[&str] = &["clientId", "clientSecret", "callbackPort"];
 /// The older HTTP.
 pub(super) const SSE: &[&str] = &["url", "headers", "timeout", "sse_read_timeout"];
 /// An input that is typed in.

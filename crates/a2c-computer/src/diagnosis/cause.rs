@@ -1,7 +1,8 @@
 //! What is behind a failure of a server, and what to do about it. Pure.
 
-use a2c_mcp::SessionErrorKind;
+use a2c_mcp::http::Credentials;
 use a2c_mcp::stdio::StdioStartError;
+use a2c_mcp::{SessionError, SessionErrorKind};
 use a2c_process::SpawnErrorKind;
 use a2c_protocol::config::McpTransport;
 
@@ -100,12 +101,25 @@ pub(super) fn advice(failure: &ServerFailure, server: &str, transport: &McpTrans
     let cause = Cause::of(failure);
     match (&failure.cause, transport) {
         (FailureCause::Input(failure), _) => value_advice(failure),
+        (FailureCause::Session(SessionError::Access(error)), _) => access_advice(&error.credentials, server, transport),
         (FailureCause::Session(error), McpTransport::Sse(_)) if cause != Cause::Access && is_http_4xx(error.kind()) => {
             "check its `url`; a newer server wants \"type\": \"streamable\"".into()
         }
         // A process has no address: it closed its standard input, or is about to end.
         (_, McpTransport::Stdio(_)) if cause == Cause::Unreachable => Cause::Ends.advice(server),
         _ => cause.advice(server),
+    }
+}
+
+/// What to do about credentials that a server does not accept.
+fn access_advice(credentials: &Credentials, server: &str, transport: &McpTransport) -> String {
+    match (credentials, transport) {
+        (Credentials::SignIn { .. }, _) => format!("sign in: a2c computer login {server}"),
+        (Credentials::Headers, McpTransport::Streamable(_)) => format!(
+            "check the credentials in its `headers`, or sign in to it at a running Computer that keeps its state: \
+             a2c computer login {server}"
+        ),
+        (Credentials::Headers, _) => "check the credentials in its `headers`".into(),
     }
 }
 
@@ -170,10 +184,14 @@ mod tests {
         for reason in [AccessReason::Required, AccessReason::Forbidden, AccessReason::NotRenewed, AccessReason::Expired]
         {
             for credentials in [Credentials::Headers, Credentials::SignIn { server: "s".into() }] {
-                let failure = ServerFailure::from(SessionError::Access(AccessError { reason, credentials }));
+                let failure =
+                    ServerFailure::from(SessionError::Access(AccessError { reason, credentials: credentials.clone() }));
                 let cause = Cause::of(&failure);
                 assert_eq!((cause, cause.needs_a_person()), (Cause::Access, true), "{failure}");
-                assert!(advice(&failure, "s", &transport("sse")).contains("a2c computer login s"), "{failure}");
+                let can_sign_in = credentials != Credentials::Headers;
+                let told = advice(&failure, "s", &transport("sse"));
+                assert_eq!(told.contains("a2c computer login s"), can_sign_in, "{failure}: {told}");
+                assert!(advice(&failure, "s", &transport("streamable")).contains("a2c computer login s"), "{failure}");
             }
         }
     }

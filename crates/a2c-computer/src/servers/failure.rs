@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitStatus;
 
+use a2c_mcp::http::{AccessError, AccessReason, Credentials};
 use a2c_mcp::stdio::StdioStartError;
 use a2c_mcp::{Degradation, SessionError};
 use a2c_secrets::Redactor;
@@ -56,6 +57,18 @@ impl ServerFailure {
     pub(super) fn is_failed_handshake(&self) -> bool {
         let handshake = |error: &SessionError| matches!(error, SessionError::Refused(_) | SessionError::Handshake(_));
         matches!(&self.cause, FailureCause::Session(error) if handshake(error))
+    }
+
+    /// Whether the server waits for its owner to sign in: trying again alone would never help.
+    pub(super) fn awaits_sign_in(&self) -> bool {
+        use AccessReason::{Expired, MissingScopes, Required};
+        matches!(
+            &self.cause,
+            FailureCause::Session(SessionError::Access(AccessError {
+                reason: Required | Expired | MissingScopes,
+                credentials: Credentials::SignIn { .. },
+            }))
+        )
     }
 
     /// The failure without the secrets of the server's parameters, which it, its process or a library may have repeated.
@@ -113,6 +126,25 @@ mod tests {
     use super::*;
 
     const SECRET: &str = "canary-0123456789";
+
+    #[test]
+    fn only_a_sign_in_that_a_person_has_to_make_is_waited_for() {
+        let sign_in = || Credentials::SignIn { server: "s".into() };
+        let check = |reason, credentials, expected| {
+            let failure = ServerFailure::from(SessionError::Access(AccessError { reason, credentials }));
+            assert_eq!(failure.awaits_sign_in(), expected, "{failure}");
+        };
+        for (reason, expected) in [
+            (AccessReason::Required, true),
+            (AccessReason::Expired, true),
+            (AccessReason::MissingScopes, true),
+            (AccessReason::NotRenewed, false),
+            (AccessReason::Forbidden, false),
+        ] {
+            check(reason, sign_in(), expected);
+            check(reason, Credentials::Headers, false);
+        }
+    }
 
     #[test]
     fn no_part_of_a_failure_shows_a_secret() {

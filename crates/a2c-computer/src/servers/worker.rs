@@ -116,6 +116,7 @@ impl McpWorker {
         }
         match outcome {
             Ok(()) => Exit::Stopped,
+            Err(failure) if failure.awaits_sign_in() => Exit::Blocked(Arc::new(failure.redacted(secrets))),
             Err(failure) => Exit::Failed(Arc::new(failure.redacted(secrets))),
         }
     }

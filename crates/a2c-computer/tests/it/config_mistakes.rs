@@ -66,6 +66,7 @@ fn unknown_keys_are_told_with_what_was_meant() {
         ("{\"issuer\": \"login\"}", "issuer", "https://"),
         ("{\"callback_port\": 0}", "callback_port", "65535"),
         ("{\"scopes\": \"a b\"}", "scopes", "list"),
+        ("{\"scopes\": [\"a b\"]}", "scopes", "without blanks"),
     ] {
         let text = parameters("streamable", &format!("\"url\": \"http://h\", \"oauth\": {oauth}"));
         wrong(&text, 2, &format!("servers.a.server_parameters.oauth.{key}"), &[words]);

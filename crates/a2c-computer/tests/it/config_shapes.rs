@@ -91,6 +91,9 @@ fn what_is_written_is_read_again_as_it_was() {
               "tool_meta": {"u": {"auto_apply": true, "alias": "v", "tags": ["w"], "ret_object_mapper": {"x": null}}}},
         "d": {"command": "plain"}}}"#;
     let config = ComputerConfig::parse(text).unwrap();
+    let as_other_hosts = text.replace("client_id", "clientId").replace("client_secret", "clientSecret");
+    let as_other_hosts = as_other_hosts.replace("callback_port", "callbackPort");
+    assert_eq!(ComputerConfig::parse(&as_other_hosts).unwrap(), config);
     let written = config.to_json();
     assert_eq!(ComputerConfig::parse(&written).unwrap(), config, "{written}");
     let plain = ComputerConfig {

@@ -2,7 +2,6 @@
 //! engine sees a request.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use a2c_protocol::version::{self, ERROR_CODE_HEADER, VERSION_QUERY, VersionRefusal};
 use a2c_protocol::{ErrorBody, ErrorCode, PROTOCOL_VERSION};
@@ -40,13 +39,7 @@ impl HandshakePolicy {
         }
         let peer = request.extensions().get::<RemotePeer>().cloned();
         let telemetry = &self.switchboard.telemetry;
-        let refused = |refusal, why: &str| match &peer {
-            Some(RemotePeer { address, .. }) if self.address_limits.should_log(address.ip(), Instant::now()) => {
-                tracing::warn!(%address, why, "a client was refused");
-                telemetry.refused(*address, refusal, why);
-            }
-            _ => telemetry.count_refusal(refusal),
-        };
+        let refused = |refusal, why: &str| self.refused(peer.as_ref(), refusal, why);
         if let Err(refusal) = version::check(PROTOCOL_VERSION, query_value(query, VERSION_QUERY).as_deref()) {
             refused(RefusalReason::Version, &refusal.to_string());
             return Err(mismatch(&refusal).into());
@@ -66,6 +59,14 @@ impl HandshakePolicy {
         }
     }
 
+    fn refused(&self, peer: Option<&RemotePeer>, reason: RefusalReason, why: &str) {
+        let telemetry = &self.switchboard.telemetry;
+        match peer {
+            Some(peer) => telemetry.refused(&self.address_limits, peer.address, reason, why),
+            None => telemetry.count_refusal(reason),
+        }
+    }
+
     /// Refuses web pages of another origin.
     pub(crate) fn judge_origin(&self, request: &Request) -> Result<(), Box<Response>> {
         // Bytes that are no text, and several values, are no name of this hub either.
@@ -78,15 +79,9 @@ impl HandshakePolicy {
         let (host, origin) = (text(header::HOST), text(header::ORIGIN));
         let (host, origin) = (host.as_deref(), origin.as_deref());
         origin::judge(self.on_loopback, &self.allowed_hosts, host, origin).map_err(|refusal| {
-            let telemetry = &self.switchboard.telemetry;
-            match request.extensions().get::<RemotePeer>() {
-                Some(RemotePeer { address, .. }) if self.address_limits.should_log(address.ip(), Instant::now()) => {
-                    let brief = |text: Option<&str>| text.map(|t| t[..t.floor_char_boundary(256)].to_owned());
-                    tracing::warn!(host = brief(host), origin = brief(origin), "{refusal}");
-                    telemetry.refused(*address, RefusalReason::Origin, &refusal.to_string());
-                }
-                _ => telemetry.count_refusal(RefusalReason::Origin),
-            }
+            let brief = |text: Option<&str>| text.map(|t| t[..t.floor_char_boundary(256)].to_owned());
+            let why = format!("{refusal} (Host: {:?}, Origin: {:?})", brief(host), brief(origin));
+            self.refused(request.extensions().get(), RefusalReason::Origin, &why);
             json(StatusCode::FORBIDDEN, &ErrorBody::new(ErrorCode::Forbidden, refusal.to_string())).into()
         })
     }

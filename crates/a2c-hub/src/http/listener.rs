@@ -21,11 +21,11 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use super::proxy_protocol::{self, ProxyHeaderRefusal};
-use crate::limits::address_limits::{AddressLimits, AddressSlot, SlotKind, TooManyConnections};
+use crate::limits::address_limits::{AddressLimits, AddressSlot, RefusalNote, SlotKind, TooManyConnections};
 use crate::metrics::{LimitKind, RefusalReason};
-use crate::proxies::TrustedProxies;
+use crate::proxies::{NamedClient, TrustedProxies};
 use crate::telemetry::Telemetry;
-use crate::tls::{ServerTls, VerifiedCertificate};
+use crate::tls::{ServerTls, VerifiedCertificate, is_no_tls};
 use crate::wire::connection::RemotePeer;
 
 /// How long the head of a request may take to arrive.
@@ -37,6 +37,12 @@ const MAX_HEAD: usize = 64 << 10;
 /// The bytes that the system buffers for a peer beyond those in transit.
 #[cfg(target_os = "linux")]
 const NOT_SENT: u32 = 128 << 10;
+
+/// What a connection was closed for that did not begin with HTTP, or with TLS.
+const NO_HTTP: &str = "what came is no HTTP: if it is TLS, give the hub a certificate (tls.cert); if a proxy in front \
+                       speaks the PROXY protocol, set proxy_protocol and trusted_proxies";
+const NO_TLS: &str = "what came is no TLS: this hub is reached by https:// and wss://; if a proxy in front speaks the PROXY \
+                      protocol, set proxy_protocol and trusted_proxies";
 
 /// How long to wait when the system has no file descriptor for another connection.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
@@ -111,12 +117,7 @@ impl ConnectionServer {
     fn slot_for(&self, address: SocketAddr) -> Result<AddressSlot, TooManyConnections> {
         self.address_limits.acquire(address.ip(), SlotKind::Connection).inspect_err(|refusal| {
             self.telemetry.count_limit(LimitKind::ConnectionsPerAddress);
-            if self.address_limits.should_log(address.ip(), Instant::now()) {
-                self.telemetry.refused(address, RefusalReason::Limit, &refusal.to_string());
-                tracing::warn!(address = %address.ip(), limit = refusal.limit, "too many connections from one address");
-            } else {
-                self.telemetry.count_refusal(RefusalReason::Limit);
-            }
+            self.refused(address, RefusalReason::Limit, &refusal.to_string());
         })
     }
 
@@ -136,6 +137,9 @@ impl ConnectionServer {
             Ok(Ok(secured)) => secured,
             Ok(Err(error)) => {
                 self.telemetry.metrics.tls_failures.inc();
+                if is_no_tls(&error) {
+                    return self.refused(address, RefusalReason::NotHttp, NO_TLS);
+                }
                 return tracing::debug!(address = %address.ip(), %error, "TLS handshake failed");
             }
             Err(_) => {
@@ -146,11 +150,17 @@ impl ConnectionServer {
         let peer = RemotePeer { address, is_proxied, certificate };
         // Counts until the connection ends or becomes a websocket, which counts as a session.
         let _address_slot = slot;
-        let (router, proxies) = (self.router.clone(), self.proxies.clone());
+        let (router, proxies, address_limits) =
+            (self.router.clone(), self.proxies.clone(), self.address_limits.clone());
         let service = service_fn(move |mut request: Request<hyper::body::Incoming>| {
             let mut peer = peer.clone();
-            if let Some(client) = proxies.as_ref().and_then(|all| all.client(peer.address.ip(), request.headers())) {
-                peer.address.set_ip(client);
+            match proxies.as_ref().map(|all| all.client(peer.address.ip(), request.headers())) {
+                Some(NamedClient::Address(client)) => peer.address.set_ip(client),
+                // A proxy may ask for itself whether the hub is well.
+                Some(NamedClient::Unnamed { header }) if super::is_client_path(request.uri().path()) => {
+                    warn_of_silent_proxy(&address_limits, peer.address, header);
+                }
+                _ => {}
             }
             request.extensions_mut().insert(peer);
             let answer = router.clone().oneshot(request.map(Body::new));
@@ -166,6 +176,9 @@ impl ConnectionServer {
             }
         };
         if let Err(e) = outcome {
+            if e.is_parse() {
+                self.refused(address, RefusalReason::NotHttp, NO_HTTP);
+            }
             tracing::debug!(address = %address.ip(), error = %e, "connection ended");
         }
     }
@@ -195,12 +208,11 @@ impl ConnectionServer {
         if let ProxyHeaderRefusal::Ended(error) = refusal {
             return tracing::debug!(address = %from.ip(), %error, "a connection ended before its PROXY protocol header");
         }
-        if self.address_limits.should_log(from.ip(), Instant::now()) {
-            tracing::warn!(address = %from, why = %refusal, "a connection was closed");
-            self.telemetry.refused(from, RefusalReason::ProxyHeader, &refusal.to_string());
-        } else {
-            self.telemetry.count_refusal(RefusalReason::ProxyHeader);
-        }
+        self.refused(from, RefusalReason::ProxyHeader, &refusal.to_string());
+    }
+
+    fn refused(&self, address: SocketAddr, reason: RefusalReason, why: &str) {
+        self.telemetry.refused(&self.address_limits, address, reason, why);
     }
 }
 
@@ -209,6 +221,17 @@ async fn secured(stream: TcpStream, tls: Option<ServerTls>) -> io::Result<(Strea
     match tls {
         None => Ok((Stream::Tcp(stream), None)),
         Some(tls) => tls.accept(stream).await.map(|(stream, certificate)| (Stream::other(stream), certificate)),
+    }
+}
+
+/// Warns of a proxy whose clients all count as one, once a minute.
+fn warn_of_silent_proxy(limits: &AddressLimits, proxy: SocketAddr, header: &str) {
+    if limits.note_refusal(proxy.ip(), header, Instant::now()) != RefusalNote::Counted {
+        tracing::warn!(
+            proxy = %proxy.ip(),
+            "a trusted proxy named no client: let it write {header} (see forwarded_header); until then all its clients \
+             count as one address"
+        );
     }
 }
 

@@ -25,6 +25,11 @@ use operator::OperatorState;
 /// The paths that clients in the field use.
 const PATHS: [&str; 4] = ["/smcp", "/smcp/", "/socket.io", "/socket.io/"];
 
+/// Whether a path is one for clients.
+fn is_client_path(path: &str) -> bool {
+    PATHS.contains(&path)
+}
+
 #[derive(Clone)]
 struct ClientRoutes {
     engine: Arc<Engine<SocketIoHandler>>,

@@ -16,6 +16,7 @@ use super::handshake::HandshakePolicy;
 use super::json;
 use crate::audit::Decision;
 use crate::auth::{Authenticate as _, Claim, CurrentAccess};
+use crate::limits::address_limits::RefusalNote;
 use crate::metrics::{self, LimitKind};
 use crate::query::query_value;
 use crate::wire::connection::RemotePeer;
@@ -84,11 +85,12 @@ async fn require_operator(State(state): State<OperatorState>, mut request: Reque
                 if state.access.operators().0.is_some() {
                     state.handshake.address_limits.credential_failed(peer.address.ip(), Instant::now());
                 }
-                // Strangers must not fill the disk: one record a minute for an address, of a bounded length.
-                if state.handshake.address_limits.should_log(peer.address.ip(), Instant::now()) {
+                // Strangers must not fill the disk: a record a minute for an address and a reason, of a bounded length.
+                let (why, now) = (refusal.to_string(), Instant::now());
+                if state.handshake.address_limits.note_refusal(peer.address.ip(), &why, now) != RefusalNote::Counted {
                     let path = request.uri().path();
                     let path = &path[..path.floor_char_boundary(MAX_PATH)];
-                    tracing::warn!(address = %peer.address, path, "a request to an operator's route was refused");
+                    tracing::warn!(address = %peer.address, path, why, "a request to an operator's route was refused");
                     let method = request.method().as_str();
                     let action = format!("{} {path}", &method[..method.floor_char_boundary(MAX_METHOD)]);
                     state.switchboard.telemetry.admin("", peer.address, &action, Decision::Refused);

@@ -4,6 +4,7 @@
 //! connection can open many sessions.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,8 +12,12 @@ use std::time::{Duration, Instant};
 use super::token_bucket::TokenBucket;
 use super::{HubLimits, Rate};
 
-/// The interval between two log entries about refusals from one address.
+/// The interval between two log entries about refusals of one address for one reason.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How many reasons of one address are logged in an interval. Some texts hold words of the client, who could make up any
+/// number of them.
+const MAX_REASONS: usize = 8;
 
 /// What a slot is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +32,7 @@ pub(crate) struct AddressLimits {
     per_address: Option<usize>,
     failures: Option<Rate>,
     addresses: Mutex<HashMap<IpAddr, AddressUse>>,
+    hasher: RandomState,
 }
 
 #[derive(Debug, Default)]
@@ -34,8 +40,35 @@ struct AddressUse {
     connections: usize,
     sessions: usize,
     failed: TokenBucket,
-    /// When a refusal was last logged.
-    noted: Option<Instant>,
+    /// The refusals that were logged in the last interval.
+    logged: Vec<LoggedRefusal>,
+}
+
+/// A refusal that was logged, and how many of the same followed it.
+#[derive(Debug)]
+struct LoggedRefusal {
+    /// The hash of its reason.
+    reason: u64,
+    at: Instant,
+    repeated: u64,
+}
+
+/// Whether a refusal is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RefusalNote {
+    /// It is, and this many of the same were not since the last one that was.
+    Logged {
+        /// How many were not.
+        repeated: u64,
+    },
+    /// The same was logged a moment ago.
+    Counted,
+}
+
+impl LoggedRefusal {
+    fn is_recent(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.at) <= LOG_INTERVAL
+    }
 }
 
 impl AddressUse {
@@ -65,7 +98,7 @@ pub(crate) struct TooManyConnections {
 impl AddressLimits {
     pub(crate) fn new(limits: &HubLimits) -> Arc<Self> {
         let (per_address, failures) = (limits.connections_per_address, limits.failed_connects);
-        Arc::new(Self { per_address, failures, addresses: Mutex::default() })
+        Arc::new(Self { per_address, failures, addresses: Mutex::default(), hasher: RandomState::new() })
     }
 
     /// Counts another connection or session, or refuses it.
@@ -86,15 +119,28 @@ impl AddressLimits {
         Ok(AddressSlot { address_limits: self.clone(), address, what })
     }
 
-    /// Whether to log a refusal from this address: once a minute.
-    pub(crate) fn should_log(&self, address: IpAddr, now: Instant) -> bool {
+    /// Whether to log a refusal of this address for this reason: once a minute.
+    pub(crate) fn note_refusal(&self, address: IpAddr, reason: &str, now: Instant) -> RefusalNote {
+        let reason = self.hasher.hash_one(reason);
         let mut addresses = self.lock();
-        let known = addresses.entry(subscriber(address)).or_default();
-        let should_log = known.noted.is_none_or(|at| now.saturating_duration_since(at) > LOG_INTERVAL);
-        if should_log {
-            known.noted = Some(now);
+        let logged = &mut addresses.entry(subscriber(address)).or_default().logged;
+        let known = logged.iter().position(|entry| entry.reason == reason);
+        let repeated = match known {
+            Some(place) if logged[place].is_recent(now) => {
+                logged[place].repeated += 1;
+                return RefusalNote::Counted;
+            }
+            Some(place) => logged.swap_remove(place).repeated,
+            None => 0,
+        };
+        if logged.len() >= MAX_REASONS {
+            logged.retain(|entry| entry.is_recent(now));
         }
-        should_log
+        if logged.len() >= MAX_REASONS {
+            return RefusalNote::Counted;
+        }
+        logged.push(LoggedRefusal { reason, at: now, repeated: 0 });
+        RefusalNote::Logged { repeated }
     }
 
     /// Counts a wrong credential.
@@ -115,7 +161,7 @@ impl AddressLimits {
         let failures = self.failures;
         self.lock().retain(|_, known| {
             known.connections + known.sessions > 0
-                || known.noted.is_some_and(|at| now.saturating_duration_since(at) <= LOG_INTERVAL)
+                || known.logged.iter().any(|entry| entry.is_recent(now))
                 || failures.is_some_and(|rate| !known.failed.is_full(rate, now))
         });
     }
@@ -178,6 +224,34 @@ mod tests {
             .into();
         assert!(address_limits.acquire("2001:db8::2".parse().unwrap(), SlotKind::Connection).is_err());
         assert!(address_limits.acquire("2001:db8:0:1::2".parse().unwrap(), SlotKind::Connection).is_ok());
+    }
+
+    #[test]
+    fn each_reason_of_an_address_is_logged_once_a_minute() {
+        let address_limits = address_limits();
+        let [a, b] = ["10.0.0.1", "10.0.0.2"].map(|a| a.parse::<IpAddr>().unwrap());
+        let (start, first) = (Instant::now(), RefusalNote::Logged { repeated: 0 });
+        let note = |address, reason: &str, seconds| {
+            address_limits.note_refusal(address, reason, start + Duration::from_secs(seconds))
+        };
+        assert_eq!([note(a, "expired", 0), note(a, "wrong role", 0), note(b, "expired", 0)], [first; 3]);
+        assert_eq!([note(a, "expired", 1), note(a, "expired", 60)], [RefusalNote::Counted; 2]);
+        address_limits.remove_idle(start + Duration::from_secs(60));
+        assert_eq!(note(a, "expired", 61), RefusalNote::Logged { repeated: 2 });
+        address_limits.remove_idle(start + Duration::from_secs(200));
+        assert!(address_limits.lock().is_empty());
+    }
+
+    #[test]
+    fn reasons_that_a_client_makes_up_are_few() {
+        let address_limits = address_limits();
+        let (a, start) = ("10.0.0.1".parse().unwrap(), Instant::now());
+        let logged_at = |now| {
+            let notes = (0..1000).map(|n| address_limits.note_refusal(a, &format!("version {n}"), now));
+            notes.filter(|note| matches!(note, RefusalNote::Logged { .. })).count()
+        };
+        assert_eq!(logged_at(start), MAX_REASONS);
+        assert_eq!(logged_at(start + 2 * LOG_INTERVAL), MAX_REASONS);
     }
 
     #[test]

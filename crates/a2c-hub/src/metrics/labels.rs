@@ -53,6 +53,8 @@ label! {
         Limit = "limit",
         /// Its header of the PROXY protocol is missing, wrong, or not a proxy's.
         ProxyHeader = "proxy_header",
+        /// It speaks no HTTP, or no TLS where the hub does.
+        NotHttp = "not_http",
     }
 }
 

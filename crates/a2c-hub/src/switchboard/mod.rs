@@ -136,7 +136,8 @@ impl<M: Mailbox> Switchboard<M> {
     pub(crate) fn close_expired(&self, now: SystemTime) {
         let expired = self.directory().expired(now);
         for member in expired {
-            tracing::info!(subject = &*member.identity.subject, "the credential has expired: closing the connection");
+            // Before the end of the connection gives a reason of its own.
+            self.disconnected(member.conn, "the credential has expired");
             member.mailbox.close();
         }
     }

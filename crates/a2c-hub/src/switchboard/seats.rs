@@ -11,6 +11,7 @@ use super::office_room::{Effect, OfficeRoom};
 use super::routing::in_no_office;
 use super::{Mailbox, Member, Sender, Switchboard};
 use crate::office::{Joined, MemberSeat};
+use crate::telemetry::ClientIdentity;
 
 /// The part of the hub's memory that one office may hold.
 const OFFICE_SHARE: usize = 4;
@@ -53,7 +54,8 @@ impl<M: Mailbox> Switchboard<M> {
         };
         let departure = left.and_then(|_| self.get_up(&mut directory, member, "moved"));
         let MemberSeat { office, role, name } = &wanted;
-        tracing::info!(office = &**office, %role, name = &**name, subject = &*member.identity.subject, "joined");
+        let ClientIdentity { subject, address, .. } = &member.identity;
+        tracing::info!(office = &**office, %role, name = &**name, subject = &**subject, %address, "joined");
         let room = directory.rooms.entry(office.clone()).or_insert_with(|| {
             let share = self.limits.max_memory / OFFICE_SHARE;
             Arc::new(OfficeRoom::new(&self.memory, share, share / ANNOUNCING_SHARE))
@@ -96,7 +98,8 @@ impl<M: Mailbox> Switchboard<M> {
     fn get_up(&self, directory: &mut Directory<M>, member: &Member<M>, reason: &str) -> Option<LeftRoom<M>> {
         let taken = member.get_up()?;
         let seat = &taken.seated.seat;
-        tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, reason, "left");
+        let address = member.identity.address;
+        tracing::info!(office = &*seat.office, role = %seat.role, name = &*seat.name, %address, reason, "left");
         let effects = taken.room.leave(&taken.seated, true);
         directory.forget_if_empty(&seat.office);
         member.mailbox.share_memory(&self.memory);

@@ -116,7 +116,7 @@ impl ServerTls {
                 if self.shared.config.client_ca.is_some() {
                     close_after_alert(stream).await;
                 }
-                Err(explained(error))
+                Err(error)
             }
         }
     }
@@ -210,14 +210,8 @@ async fn close_after_alert(mut stream: TcpStream) {
     let _ = timeout(ALERT_TIMEOUT, listen).await;
 }
 
-/// Replaces "corrupt message" by an explanation where the client does not speak TLS.
-fn explained(error: io::Error) -> io::Error {
-    use rustls::{Error, InvalidMessage};
-    let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    match cause {
-        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-            io::Error::new(error.kind(), "the client does not speak TLS (http:// instead of https://?)")
-        }
-        _ => error,
-    }
+/// Whether the first bytes of a peer were no TLS at all.
+pub(crate) fn is_no_tls(error: &io::Error) -> bool {
+    let rustls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(rustls, Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
 }

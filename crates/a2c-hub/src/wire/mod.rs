@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth::{self, CurrentAccess, Renewal};
 use crate::limits::HubLimits;
-use crate::limits::address_limits::AddressLimits;
+use crate::limits::address_limits::{AddressLimits, RefusalNote};
 use crate::metrics::{Label as _, LimitKind, RefusalReason};
 use crate::switchboard::{Admission, Mailbox as _, Member, ReceivedPacket, Switchboard};
 use crate::telemetry::ClientIdentity;
@@ -77,11 +77,12 @@ impl Handler for SocketIoHandler {
         }
         let is_notable =
             matches!(reason, CloseReason::Slow | CloseReason::Stalled | CloseReason::TooLarge | CloseReason::Excessive);
-        if is_notable && self.address_limits.should_log(socket.data.peer.address.ip(), Instant::now()) {
-            tracing::warn!(address = %socket.data.peer.address, why = %reason, "a client is disconnected");
+        let (address, why) = (socket.data.peer.address, reason.to_string());
+        if is_notable && self.address_limits.note_refusal(address.ip(), &why, Instant::now()) != RefusalNote::Counted {
+            tracing::warn!(%address, why, "a client is disconnected");
         }
         if let Some(member) = socket.data.member() {
-            self.switchboard.disconnected(member.conn, &reason.to_string());
+            self.switchboard.disconnected(member.conn, &why);
         }
     }
 
@@ -322,13 +323,12 @@ impl SocketIoHandler {
     fn judge(&self, headers: HeaderMap, auth: &str, socket: &Arc<EngineSocket>, round: JudgementRound) {
         let (connection, now) = (&socket.data, Instant::now());
         let address = connection.peer.address;
-        // All wrong credentials are logged, since their rate is limited; other refusals once a minute per address.
         let refuse = |refusal, is_guess: bool, why: &str, told: &str| {
-            if is_guess || self.address_limits.should_log(address.ip(), now) {
-                tracing::warn!(%address, why, "a client was refused");
-                self.switchboard.telemetry.refused(address, refusal, why);
+            let telemetry = &self.switchboard.telemetry;
+            if is_guess {
+                telemetry.refused_guess(address, why);
             } else {
-                self.switchboard.telemetry.count_refusal(refusal);
+                telemetry.refused(&self.address_limits, address, refusal, why);
             }
             connect_error(socket, NAMESPACE, told);
         };

@@ -210,7 +210,7 @@ async fn who_comes_through_a_proxy_is_no_operator_of_this_machine() {
 }
 
 #[tokio::test]
-async fn a_proxy_without_a_proper_header_is_refused_with_one_warning() {
+async fn a_proxy_without_a_proper_header_is_refused_with_a_warning_for_each_reason() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("audit.jsonl");
     let hub = hub_behind("127.0.0.1", |config| config.audit = Some(AuditConfig::at(&file))).await;
@@ -244,7 +244,47 @@ async fn a_proxy_without_a_proper_header_is_refused_with_one_warning() {
     assert!(metrics.contains(&counted), "{metrics}");
     hub.shutdown().await;
     let text = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(text.matches("PROXY protocol").count(), 1, "{text}");
+    for reason in ["without the header", "is malformed", "is too long"] {
+        assert_eq!(text.matches(reason).count(), 1, "{reason}: {text}");
+    }
+    assert_eq!(text.matches("PROXY protocol").count(), 3, "{text}");
+}
+
+#[tokio::test]
+async fn a_hub_that_expects_no_header_says_what_to_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("audit.jsonl");
+    let hub = hub_with(|config| {
+        config.audit = Some(AuditConfig::at(&file));
+        config.admin = Some(ApiKeyAuth::new(ApiKey::new(KEY).unwrap()));
+    });
+    let hub = hub.await;
+    for header in [v1("203.0.113.9:1"), v2("203.0.113.9:1")] {
+        let answer = ask(&hub, &header, HEALTH).await;
+        assert!(!answer.contains(" 200 "), "{answer}");
+    }
+    let metrics = ask(&hub, b"", &for_operators("/metrics")).await;
+    assert!(metrics.contains("a2c_hub_connections_refused_total{reason=\"not_http\"} 2"), "{metrics}");
+    hub.shutdown().await;
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches("set proxy_protocol").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn a_hub_with_tls_says_that_it_has_it() {
+    let authority = Authority::new("a2c test");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("audit.jsonl");
+    let hub = hub_with(|config| {
+        let [certificate, key] = authority.issue("localhost");
+        config.tls = Some(TlsConfig { certificate, key, client_ca: None, reload: Duration::ZERO });
+        config.audit = Some(AuditConfig::at(&file));
+    });
+    let hub = hub.await;
+    assert!(!ask(&hub, b"", HEALTH).await.contains("HTTP"));
+    hub.shutdown().await;
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches("what came is no TLS").count(), 1, "{text}");
 }
 
 #[tokio::test]

@@ -110,7 +110,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<ExitCode> {
         let own = if tool.own_name == tool.name { String::new() } else { tool.own_name.clone() };
         let access = if tool.changed { format!("{}, changed", tool.access) } else { tool.access.clone() };
         let auto = if tool.auto_apply { "yes" } else { "no" };
-        vec![tool.name.clone(), tool.server.clone(), own, access, auto.to_owned(), first_line(&tool.description)]
+        vec![tool.name.clone(), tool.server.clone(), own, access, auto.to_owned(), cut_line(&tool.description, 100)]
     }));
     output::table(&rows);
     Ok(ExitCode::SUCCESS)
@@ -159,11 +159,15 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first line of a text, not too long for a table.
+/// The first line of a reason, which ends with what to do.
 pub(super) fn first_line(text: &str) -> String {
-    const WIDTH: usize = 100;
+    cut_line(text, 400)
+}
+
+/// The first line of a text, cut after this many characters.
+fn cut_line(text: &str, width: usize) -> String {
     let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(WIDTH) {
+    match line.char_indices().nth(width) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     }
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_where_characters_end() {
         assert_eq!(first_line("one\ntwo"), "one");
-        assert_eq!(first_line(&"ü".repeat(101)), format!("{}…", "ü".repeat(100)));
-        assert_eq!(first_line(&"ü".repeat(100)), "ü".repeat(100));
+        assert_eq!(cut_line(&"ü".repeat(101), 100), format!("{}…", "ü".repeat(100)));
+        assert_eq!(cut_line(&"ü".repeat(100), 100), "ü".repeat(100));
     }
 }

@@ -80,7 +80,14 @@ pub(crate) fn build(settings: &Settings, fetched: Option<FetchedKeys>, notes: &m
     tell_unused(settings, kind, &mut notes.warnings);
     match kind {
         AuthKind::None if !settings.listen.ip().is_loopback() => notes.keep(Err(ServerProblem::Open(settings.listen))),
-        AuthKind::None => Some(Access::by(OpenAccess)),
+        AuthKind::None => {
+            if !settings.trusted_proxies.is_empty() {
+                let words = "whoever reaches a trusted proxy needs no credential, unless the proxy asks for one: --auth \
+                             (auth.kind) is none";
+                notes.warnings.push(words.to_owned());
+            }
+            Some(Access::by(OpenAccess))
+        }
         AuthKind::Token => tokens(settings, notes).map(Access::by),
         AuthKind::Jwt => jwt(settings, fetched, notes).map(Access::by),
         AuthKind::Mtls if settings.tls.client_ca.is_none() => {
@@ -143,6 +150,8 @@ fn tell_unused(settings: &Settings, kind: AuthKind, warnings: &mut Vec<String>) 
 fn made_up() -> Result<Access, ServerProblem> {
     let mut bytes = [0; MADE_UP];
     SystemRandom::new().fill(&mut bytes).map_err(|_| ServerProblem::NoRandomness)?;
+    // It begins with a letter: behind `--token`, one with a dash in front would pass for a flag.
+    bytes[0] &= 0x7f;
     let token = BASE64_URL_SAFE_NO_PAD.encode(bytes);
     let key = ApiKey::new(&token).expect("letters, digits, - and _ make a key");
     Ok(Access { auth: Arc::new(ApiKeyAuth::new(key.labelled("made-up token"))), made_up: Some(Secret::new(token)) })
@@ -262,6 +271,7 @@ fn key_set(path: &Path, setting: &str) -> Result<Vec<JwtKey>, ServerProblem> {
         Err(source) => return Err(ServerProblem::Unreadable { setting, path, source }),
     };
     let set = JwtKeySet::parse(text.as_bytes()).map_err(|source| ServerProblem::JwtKeySet { setting, path, source })?;
+    tracing::info!(keys = %set.overview(), "{JWKS_FILE}");
     set.skipped().iter().for_each(|skipped| tracing::debug!("{JWKS_FILE}: {skipped}"));
     Ok(set.into_keys())
 }

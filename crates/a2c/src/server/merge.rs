@@ -77,7 +77,8 @@ impl Merge<'_> {
         let drain = self.pick::<SecondsOrNone>("drain", flags.drain, file.drain, seconds(defaults.drain.as_secs()));
         let auth = self.auth(file.auth);
         let tls = self.tls(file.tls);
-        let is_local = listen.ip().is_loopback() && auth.kind == Some(AuthKind::None);
+        // Clients of a proxy may be anywhere.
+        let is_local = listen.ip().is_loopback() && auth.kind == Some(AuthKind::None) && trusted_proxies.is_empty();
         let limits = self.limits(&file.limits, if is_local { HubLimits::local() } else { HubLimits::public() });
         let audit = self.path("audit.file", flags.audit.clone(), file.audit.file);
         let values = self.pick("audit.values", flags.audit_values, file.audit.values, false);

@@ -5,7 +5,7 @@ use std::path::Path;
 use a2c_agent::Secret;
 use a2c_hub::auth::ApiKeyAuth;
 use a2c_hub::trace::{OtlpConfig, TraceStartError, Tracer};
-use a2c_hub::{AuditConfig, ForwardedHeader, HubConfig, TlsCheck, TlsConfig, TrustedProxies};
+use a2c_hub::{AuditConfig, ForwardedHeader, HubConfig, Network, TlsCheck, TlsConfig, TrustedProxies};
 use a2c_settings::Origin;
 
 use super::access::{self, FetchedKeys};
@@ -70,7 +70,14 @@ fn proxies(settings: &Settings, notes: &mut Notes) -> Option<TrustedProxies> {
     let mut networks = Vec::new();
     for text in &settings.trusted_proxies {
         match text.trim().parse() {
-            Ok(network) => networks.push(network),
+            Ok(network) => {
+                if Network::is_everything(&network) {
+                    let words =
+                        format!("{setting} trusts everyone ({network}): any client can pass for another address");
+                    notes.warnings.push(words);
+                }
+                networks.push(network);
+            }
             Err(source) => notes.problems.push(ServerProblem::Proxy { setting: setting.clone(), source }),
         }
     }

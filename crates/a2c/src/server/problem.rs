@@ -186,6 +186,10 @@ pub(crate) enum ServerProblem {
 fn remedy_of_fetch(error: &KeyFetchError) -> &'static str {
     match error {
         KeyFetchError::Url { .. } => "",
+        KeyFetchError::Keys(_) | KeyFetchError::TooLong => {
+            "; check that it is the URL of the issuer's keys (`jwks_uri` in its metadata), or save a set to a file and \
+             name that with --jwt-jwks-file (auth.jwt_jwks_file)"
+        }
         _ => {
             "; check the URL and whether this machine can reach it, or save the set to a file and name that with \
              --jwt-jwks-file (auth.jwt_jwks_file)"

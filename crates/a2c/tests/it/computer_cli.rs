@@ -365,6 +365,40 @@ fn who_is_not_there_to_be_signed_in_to_is_said() {
     assert!(home.run(&["logout", "web"]).stderr.contains("is forgotten"));
 }
 
+/// Answers every request with 401; gives the port.
+fn locked_server() -> u16 {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 8192]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            );
+        }
+    });
+    port
+}
+
+#[test]
+fn a_server_that_waits_for_a_sign_in_is_not_tried_again_and_again() {
+    let (home, hub) = (Home::new(), hub());
+    let web = json!({"web": {"url": format!("http://127.0.0.1:{}/mcp", locked_server())}});
+    let config = home.write("c.json", &servers(&web));
+    let computer = home.computer(&hub, "desk", &config, &["--yes"]);
+    let preflight = home.run(&["preflight", "web", "--wait", "30"]);
+    assert_eq!(preflight.code, Some(11), "{}", preflight.stdout);
+    assert!(preflight.stdout.contains("sign in on the computer: a2c computer login web"), "{}", preflight.stdout);
+    let status = home.run(&["status"]).ok();
+    assert!(status.contains("a2c computer login web"), "{status}");
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.stdout.contains("-> sign in: a2c computer login web"), "{}", doctor.stdout);
+    let log = computer.stderr_tail();
+    assert!(log.contains("asks for authorisation") && !log.contains("Starting it again"), "{log}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_missing_keyring_is_said() {

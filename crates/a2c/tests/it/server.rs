@@ -67,6 +67,7 @@ fn a_hub_that_was_told_nothing_makes_up_a_token() {
     // The very next line.
     let token = token_of(&hub);
     assert!(token.len() >= 22 && token.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{token}");
+    assert!(token.starts_with(|c: char| c.is_ascii_alphabetic()), "{token}");
     agent(&hub, "o", &["--token", &token, "members"]).ok();
     agent(&hub, "o", &["members"]).fails_saying(&["asks for a token", "A2C_TOKEN"]);
     let mut wrong = token.clone();

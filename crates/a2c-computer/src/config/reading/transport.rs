@@ -145,18 +145,19 @@ fn streamable(fields: &Object<'_>, report: &mut Report<'_>) -> Option<Streamable
 
 fn oauth(item: &Field<'_>, report: &mut Report<'_>) -> Option<OAuthParameters> {
     let fields = item.object(report)?;
-    fields.only(&[keys::OAUTH], report);
-    let text = |key: &str, report: &mut Report<'_>| {
-        let field = fields.get(key)?;
+    fields.only_besides(keys::HOST_OAUTH, &[keys::OAUTH], report);
+    let either = |key: &str, of_hosts: &str| fields.get(key).or_else(|| fields.get(of_hosts));
+    let text = |field: Option<Field<'_>>, report: &mut Report<'_>| {
+        let field = field?;
         let text = field.string(report)?;
         if text.trim().is_empty() {
             field.problem("is empty: leave it out, or write what the authorisation server gave you", report);
         }
         Some(text)
     };
-    let client_id = text("client_id", report);
-    let client_secret = text("client_secret", report);
-    if let Some(secret) = fields.get("client_secret")
+    let client_id = text(either("client_id", "clientId"), report);
+    let client_secret = text(either("client_secret", "clientSecret"), report);
+    if let Some(secret) = either("client_secret", "clientSecret")
         && client_id.is_none()
     {
         secret.problem("is the secret of no client: write its `client_id` beside it", report);
@@ -186,9 +187,18 @@ fn oauth(item: &Field<'_>, report: &mut Report<'_>) -> Option<OAuthParameters> {
         client_secret,
         client_metadata_url,
         issuer,
-        scopes: fields.get("scopes").and_then(|scopes| scopes.strings(report)),
-        callback_port: fields.get("callback_port").and_then(|port| port.integer(1..=u16::MAX, report)),
+        scopes: fields.get("scopes").and_then(|field| scopes(&field, report)),
+        callback_port: either("callback_port", "callbackPort").and_then(|port| port.integer(1..=u16::MAX, report)),
     })
+}
+
+/// Blanks stand between scopes where they are sent: one with a blank in it would be two.
+fn scopes(field: &Field<'_>, report: &mut Report<'_>) -> Option<Vec<String>> {
+    let scopes = field.strings(report)?;
+    if scopes.iter().any(|scope| scope.is_empty() || scope.contains(char::is_whitespace)) {
+        field.problem("write each scope as a string of its own, without blanks", report);
+    }
+    Some(scopes)
 }
 
 fn sse(fields: &Object<'_>, report: &mut Report<'_>) -> Option<SseParameters> {

@@ -3,7 +3,7 @@
 //! An issuer publishes all its keys in one set, also those for other algorithms and other purposes. The hub takes the
 //! public keys for signatures that it verifies and skips the others. A set in which nothing remains is an error.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -18,6 +18,9 @@ pub(super) const MAX_KEYS: usize = 100;
 
 /// How many skipped keys an error lists.
 const LISTED: usize = 5;
+
+/// The part of a key's name that is shown, in bytes.
+const MAX_SHOWN_NAME: usize = 64;
 
 /// The keys of a JSON Web Key Set that verify tokens: RSA (RS256), Ed25519 (EdDSA) and P-256 (ES256).
 #[derive(Debug, Clone)]
@@ -112,6 +115,21 @@ impl JwtKeySet {
         self.keys
     }
 
+    /// The keys by name and algorithm, and how many are not used, for a log: `a (RS256), b (EdDSA); 1 not used`.
+    pub fn overview(&self) -> String {
+        let name = |key: &JwtKey| key.id().map_or_else(|| "without kid".to_owned(), brief);
+        let used: Vec<_> = self.keys.iter().map(|key| format!("{} ({:?})", name(key), key.algorithm())).collect();
+        let more = used.len().saturating_sub(LISTED);
+        let mut text = used[..used.len() - more].join(", ");
+        if more > 0 {
+            let _ = write!(text, " and {more} more");
+        }
+        if !self.skipped.is_empty() {
+            let _ = write!(text, "; {} not used", self.skipped.len());
+        }
+        text
+    }
+
     /// The keys that the hub does not use.
     pub fn skipped(&self) -> &[SkippedKey] {
         &self.skipped
@@ -124,6 +142,12 @@ fn usable(entry: Value) -> Result<JwtKey, SkipReason> {
     let is_private = entry.get("d").is_some();
     let jwk: Jwk = serde_json::from_value(entry).map_err(|_| SkipReason::Malformed)?;
     let common = &jwk.common;
+    if matches!(jwk.algorithm, AlgorithmParameters::OctetKey(_)) {
+        return Err(SkipReason::Secret);
+    }
+    if is_private {
+        return Err(SkipReason::Private);
+    }
     if common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
         return Err(SkipReason::Purpose);
     }
@@ -135,8 +159,6 @@ fn usable(entry: Value) -> Result<JwtKey, SkipReason> {
         _ => Ok(()),
     };
     let key = match &jwk.algorithm {
-        AlgorithmParameters::OctetKey(_) => return Err(SkipReason::Secret),
-        _ if is_private => return Err(SkipReason::Private),
         AlgorithmParameters::RSA(rsa) => {
             is_for(KeyAlgorithm::RS256)?;
             JwtKey::rsa_numbers(&bytes(&rsa.n)?, &bytes(&rsa.e)?).map_err(SkipReason::Unusable)?
@@ -152,6 +174,12 @@ fn usable(entry: Value) -> Result<JwtKey, SkipReason> {
         _ => return Err(SkipReason::Kind),
     };
     Ok(key.named(common.key_id.as_deref()))
+}
+
+/// The name of a key, as an issuer may have chosen it, for a log.
+fn brief(name: &str) -> String {
+    let cut = &name[..name.floor_char_boundary(MAX_SHOWN_NAME)];
+    cut.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn bytes(text: &str) -> Result<Vec<u8>, SkipReason> {
@@ -219,6 +247,7 @@ mod tests {
             (rsa(&json!({"alg": "HS256"})), SkipReason::Algorithm),
             (rsa(&json!({"alg": "new"})), SkipReason::Algorithm),
             (rsa(&json!({"d": "AQAB"})), SkipReason::Private),
+            (rsa(&json!({"d": "AQAB", "key_ops": ["sign"]})), SkipReason::Private),
             (
                 rsa(&json!({"n": BASE64_URL_SAFE_NO_PAD.encode([0xff; 255])})),
                 SkipReason::Unusable(UnusableJwtKey::ShortRsa),

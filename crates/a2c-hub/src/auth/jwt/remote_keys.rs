@@ -135,10 +135,19 @@ impl RemoteState {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes the keys of a fetch, and tells those that are new.
     fn replace(&self, FetchedKeySet { set, .. }: FetchedKeySet) {
-        tracing::debug!(url = self.fetcher.place(), "the keys of the issuer were fetched");
-        set.skipped().iter().for_each(|skipped| tracing::debug!(url = self.fetcher.place(), "{skipped}"));
-        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = set.into_keys().into();
+        let (url, overview) = (self.fetcher.place(), set.overview());
+        set.skipped().iter().for_each(|skipped| tracing::debug!(url, "{skipped}"));
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let now: Arc<[JwtKey]> = set.into_keys().into();
+        let names = |keys: &[JwtKey]| keys.iter().map(|key| key.id().map(str::to_owned)).collect::<Vec<_>>();
+        if names(&keys) == names(&now) {
+            tracing::debug!(url, "the keys of the issuer are the same as before");
+        } else {
+            tracing::info!(url, keys = %overview, "the keys of the issuer");
+        }
+        *keys = now;
     }
 }
 
