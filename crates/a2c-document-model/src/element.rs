@@ -65,6 +65,10 @@ pub struct ElementMetadata {
     /// Formatting of its text, in order and without overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<TextSpan>,
+    /// What stands before each item of a list, at all depths and in reading order (`3.`, `b)`, `•`), where the items are not
+    /// simply counted from 1 or marked alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// The cells that a table stands in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_range: Option<String>,

@@ -1,5 +1,7 @@
 //! HTML that stands alone: one style sheet, pictures within it, no script.
 
+use std::slice::Iter;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
@@ -82,14 +84,14 @@ fn show_element(element: &ReadElement, options: &HtmlOptions<'_>, written: &mut 
             format!("<h{level} id=\"{id}\">{}</h{level}>", inline(text, element))
         }
         ElementContent::Text { text, .. } => format!("<p id=\"{id}\">{}</p>", inline(text, element)),
-        ElementContent::List { ordered, items } => list(&id, items, *ordered),
+        ElementContent::List { ordered, items } => list(&id, items, *ordered, &mut element.metadata.labels.iter()),
         ElementContent::Code { text, .. } => format!("<pre id=\"{id}\"><code>{}</code></pre>", escaped(text)),
         ElementContent::Table(content) => table(&id, content),
         ElementContent::Chart { chart_type, title, data_summary, series } => {
             chart(&id, [chart_type, title, data_summary], series)
         }
         ElementContent::Diagram { items } => {
-            format!("<figure id=\"{id}\" class=\"box\">{}</figure>", list("", items, false))
+            format!("<figure id=\"{id}\" class=\"box\">{}</figure>", list("", items, false, &mut [].iter()))
         }
         ElementContent::Image { alt, description, .. } => {
             picture(&id, element, alt.as_deref().or(description.as_deref()), options)
@@ -147,17 +149,27 @@ fn link(url: &str, shown: &str) -> String {
     }
 }
 
-fn list(id: &str, items: &[ListEntry], ordered: bool) -> String {
+fn list(id: &str, items: &[ListEntry], ordered: bool, labels: &mut Iter<'_, String>) -> String {
     let tag = if ordered { "ol" } else { "ul" };
     let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") };
     let items: String = items
         .iter()
         .map(|item| {
-            let below = if item.items().is_empty() { String::new() } else { list("", item.items(), ordered) };
-            format!("<li>{}{below}</li>", escaped(item.text()))
+            let label = labels.next().map(|label| list_style(label)).unwrap_or_default();
+            let below = if item.items().is_empty() { String::new() } else { list("", item.items(), ordered, labels) };
+            format!("<li{label}>{}{below}</li>", escaped(item.text()))
         })
         .collect();
     format!("<{tag}{id}>{items}</{tag}>")
+}
+
+/// The style of an item that has this label. A label that could be more than a text in a style sheet is left out.
+fn list_style(label: &str) -> String {
+    let harmless = |c: char| c.is_alphanumeric() || " .,:()[]-–§•".contains(c);
+    match label.chars().all(harmless) {
+        true => format!(" style=\"list-style-type:&quot;{label} &quot;\""),
+        false => String::new(),
+    }
 }
 
 fn table(id: &str, table: &TableContent) -> String {

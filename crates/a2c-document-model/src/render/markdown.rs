@@ -1,7 +1,9 @@
 //! Markdown, by the rules of the protocol.
 
+use std::slice::Iter;
+
 use super::inline::pieces;
-use super::{CHART, IMAGE, rows_here, summary};
+use super::{BULLET, CHART, IMAGE, rows_here, summary};
 use crate::content::{ElementContent, ListEntry};
 use crate::element::ReadElement;
 use crate::page::ReadPage;
@@ -23,7 +25,7 @@ pub fn element_markdown(element: &ReadElement) -> String {
         ElementContent::Text { text, .. } => inline(text, element),
         ElementContent::List { ordered, items } => {
             let mut lines = Vec::new();
-            list(items, *ordered, "", &mut lines);
+            list(items, *ordered, "", &mut element.metadata.labels.iter(), &mut lines);
             lines.join("\n")
         }
         ElementContent::Code { language, text, .. } => code(language.as_deref().unwrap_or_default(), text),
@@ -89,14 +91,26 @@ fn address(url: &str) -> String {
     }
 }
 
-fn list(items: &[ListEntry], ordered: bool, indent: &str, lines: &mut Vec<String>) {
+fn list(items: &[ListEntry], ordered: bool, indent: &str, labels: &mut Iter<'_, String>, lines: &mut Vec<String>) {
     for (number, item) in items.iter().enumerate() {
-        let mark = if ordered { format!("{}. ", number + 1) } else { "- ".to_owned() };
+        let (mark, label) = match labels.next() {
+            None if ordered => (format!("{}. ", number + 1), String::new()),
+            Some(label) if is_count(label) => (format!("{label} "), String::new()),
+            // What is no mark of Markdown stands in the text.
+            Some(label) if label != BULLET && !label.is_empty() => ("- ".to_owned(), format!("{label} ")),
+            _ => ("- ".to_owned(), String::new()),
+        };
         let below = format!("{indent}{}", " ".repeat(mark.len()));
         let text = item.text().replace('\n', &format!("\n{below}"));
-        lines.push(format!("{indent}{mark}{text}"));
-        list(item.items(), ordered, &below, lines);
+        lines.push(format!("{indent}{mark}{label}{text}"));
+        list(item.items(), ordered, &below, labels, lines);
     }
+}
+
+/// Whether a label is a number as Markdown counts.
+fn is_count(label: &str) -> bool {
+    let digits = label.strip_suffix(['.', ')']).unwrap_or_default();
+    (1..10).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn code(language: &str, text: &str) -> String {
@@ -203,6 +217,19 @@ mod tests {
             ..TableContent::whole(vec![], vec![vec!["1".into()]])
         };
         assert_eq!(shown(ElementContent::Table(headless)), "|  |\n| --- |\n| 1 |\n\n(rows 1–1 of 9)");
+    }
+
+    #[test]
+    fn labels_stand_before_the_items_of_a_list() {
+        let items = vec![
+            ListEntry::new("one", vec![ListEntry::Plain("two".into())]),
+            ListEntry::Plain("three".into()),
+            ListEntry::Plain("four".into()),
+        ];
+        let labels = ["7.", "•", "b)", ""].map(String::from).to_vec();
+        let metadata = ElementMetadata { labels, ..ElementMetadata::default() };
+        let shown = with(ElementContent::List { ordered: true, items }, metadata);
+        assert_eq!(shown, "7. one\n   - two\n- b) three\n- four");
     }
 
     #[test]

@@ -17,6 +17,9 @@ use crate::table::TableContent;
 const CHART: &str = "图表";
 const IMAGE: &str = "图片";
 
+/// The sign before an item of a list that is not counted.
+const BULLET: &str = "•";
+
 /// The few words that stand for an element which has no rendering of its own.
 fn summary(element: &ReadElement) -> String {
     if let Some(summary) = &element.summary {

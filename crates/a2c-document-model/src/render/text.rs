@@ -1,6 +1,8 @@
 //! Plain text: the rules of Markdown without its marks; the cells of a table stand between tabs.
 
-use super::{CHART, IMAGE, rows_here, summary};
+use std::slice::Iter;
+
+use super::{BULLET, CHART, IMAGE, rows_here, summary};
 use crate::content::{ElementContent, ListEntry};
 use crate::element::ReadElement;
 use crate::page::ReadPage;
@@ -19,7 +21,7 @@ pub fn element_text(element: &ReadElement) -> String {
         | ElementContent::Code { text, .. } => text.trim_end().to_owned(),
         ElementContent::List { ordered, items } => {
             let mut lines = Vec::new();
-            list(items, *ordered, 0, &mut lines);
+            list(items, *ordered, 0, &mut element.metadata.labels.iter(), &mut lines);
             lines.join("\n")
         }
         ElementContent::Table(table) => {
@@ -49,10 +51,14 @@ pub fn element_text(element: &ReadElement) -> String {
     }
 }
 
-fn list(items: &[ListEntry], ordered: bool, depth: usize, lines: &mut Vec<String>) {
+fn list(items: &[ListEntry], ordered: bool, depth: usize, labels: &mut Iter<'_, String>, lines: &mut Vec<String>) {
     for (number, item) in items.iter().enumerate() {
-        let mark = if ordered { format!("{}. ", number + 1) } else { "- ".to_owned() };
+        let mark = match labels.next() {
+            None if ordered => format!("{}. ", number + 1),
+            Some(label) if label != BULLET && !label.is_empty() => format!("{label} "),
+            _ => "- ".to_owned(),
+        };
         lines.push(format!("{}{mark}{}", "  ".repeat(depth), item.text()));
-        list(item.items(), ordered, depth + 1, lines);
+        list(item.items(), ordered, depth + 1, labels, lines);
     }
 }
