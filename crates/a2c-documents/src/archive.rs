@@ -62,6 +62,12 @@ impl DocumentArchive {
         self.archive.by_name(name).ok().map(|entry| entry.size())
     }
 
+    /// What tells the bytes of an entry from others without unpacking them: their checksum and their size, as the directory
+    /// says.
+    pub fn fingerprint(&mut self, name: &str) -> Option<String> {
+        self.archive.by_name(name).ok().map(|entry| format!("{:08x}-{}", entry.crc32(), entry.size()))
+    }
+
     /// The bytes of an entry as they are unpacked.
     pub fn stream(&mut self, name: &str) -> Result<impl Read + '_, UnreadableFile> {
         let limit = self.limits.entry_bytes;

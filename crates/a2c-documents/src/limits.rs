@@ -13,6 +13,10 @@ pub struct ReadLimits {
     pub entry_bytes: u64,
     /// How many times its size an entry may unpack to, beyond the first megabyte.
     pub entry_ratio: u64,
+    /// The size of a part that is read as a whole, such as the text of a letter or a slide, in bytes.
+    pub text_part_bytes: u64,
+    /// What the elements of a document that is kept as a whole take in memory, roughly, in bytes.
+    pub document_bytes: usize,
     /// How deep the elements of an XML file are nested.
     pub xml_depth: usize,
     /// The attributes of one XML element.
@@ -35,6 +39,8 @@ impl Default for ReadLimits {
             archive_bytes: 2 << 30,
             entry_bytes: 1 << 30,
             entry_ratio: 400,
+            text_part_bytes: 64 << 20,
+            document_bytes: 64 << 20,
             xml_depth: 256,
             xml_attributes: 512,
             merges: 100_000,

@@ -11,6 +11,7 @@ use crate::limits::ReadLimits;
 /// A reader of one XML part. Its events borrow from the part.
 pub struct XmlReader<'a> {
     reader: Reader<&'a [u8]>,
+    bytes: &'a [u8],
     part: String,
     depth: usize,
     limits: ReadLimits,
@@ -56,6 +57,16 @@ impl XmlTag<'_> {
         attributes.with_checks(false);
         let found = attributes.flatten().find(|attribute| local(attribute.key.into_inner()) == name.as_bytes())?;
         Some(unescaped(found.value).into_owned())
+    }
+
+    /// Whether a switch is on: an element such as `<w:b/>`, unless its attribute says otherwise.
+    pub fn is_on(&self, name: &str) -> bool {
+        !matches!(self.attribute(name).as_deref(), Some("0" | "false" | "off" | "none"))
+    }
+
+    /// The value of an attribute as a number.
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.attribute(name)?.trim().parse().ok()
     }
 
     /// Every attribute, by its name without its prefix.
@@ -133,12 +144,13 @@ fn resolved(entity: &str) -> Option<char> {
 impl<'a> XmlReader<'a> {
     /// A reader of a part, whose name its errors show.
     pub fn new(bytes: &'a [u8], part: &str, limits: &ReadLimits) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut reader = Reader::from_reader(bytes);
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.check_end_names = false;
         config.check_comments = false;
-        Self { reader, part: part.to_owned(), depth: 0, limits: limits.clone() }
+        Self { reader, bytes, part: part.to_owned(), depth: 0, limits: limits.clone() }
     }
 
     /// What comes next.
@@ -165,6 +177,34 @@ impl<'a> XmlReader<'a> {
                 Event::Eof => XmlEvent::Eof,
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::Empty(_) => continue,
             });
+        }
+    }
+
+    /// How many elements are open.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// What comes next within the element that was the last to begin at this depth; `None` at its end. Depth 0 is the part
+    /// as a whole.
+    pub fn within(&mut self, depth: usize) -> Result<Option<XmlEvent<'a>>, UnreadableFile> {
+        match self.event()? {
+            XmlEvent::End(_) if self.depth < depth => Ok(None),
+            XmlEvent::Eof if depth == 0 => Ok(None),
+            XmlEvent::Eof => Err(self.problem("ends too early")),
+            event => Ok(Some(event)),
+        }
+    }
+
+    /// The bytes within the element that began last, which is passed over: another reader can read them later.
+    pub fn inner(&mut self) -> Result<&'a [u8], UnreadableFile> {
+        let position = |reader: &Self| usize::try_from(reader.reader.buffer_position()).unwrap_or(usize::MAX);
+        let (depth, start) = (self.depth, position(self));
+        loop {
+            let end = position(self);
+            if self.within(depth)?.is_none() {
+                return Ok(self.bytes.get(start..end).unwrap_or_default());
+            }
         }
     }
 
@@ -298,5 +338,22 @@ mod tests {
             }
         }
         assert_eq!(seen, ["z!", "end"]);
+    }
+
+    #[test]
+    fn an_element_is_read_to_its_end_or_kept_for_later() {
+        let limits = ReadLimits::default();
+        let mut reader = XmlReader::new(b"\xef\xbb\xbf<a><b>x<c/></b><d/>y</a><e>", "p", &limits);
+        reader.event().unwrap();
+        let depth = reader.depth();
+        reader.event().unwrap();
+        assert_eq!(reader.inner().unwrap(), b"x<c/>");
+        reader.event().unwrap();
+        assert_eq!(reader.inner().unwrap(), b"");
+        assert!(matches!(reader.within(depth), Ok(Some(XmlEvent::Text(text))) if text == "y"));
+        assert!(reader.within(depth).unwrap().is_none());
+        reader.event().unwrap();
+        let depth = reader.depth();
+        assert_eq!(reader.within(depth).unwrap_err().code, UnreadableCode::Corrupt, "the part ends too early");
     }
 }
