@@ -19,8 +19,10 @@ mod flow;
 mod header_row;
 mod limits;
 mod plain;
+mod ooxml;
 mod reader;
 mod source;
+pub mod word;
 pub mod xml;
 
 pub use a2c_document_model as model;

@@ -1,0 +1,58 @@
+//! Files that are broken, or made to do harm.
+
+use a2c_documents::model::UnreadableCode;
+use a2c_documents::{ReadLimits, Source, word};
+
+use crate::archive::{package, word};
+use crate::pages;
+
+#[test]
+fn broken_files_are_refused_with_a_reason() {
+    let old: Vec<u8> = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
+        .into_iter()
+        .chain("EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
+    for (source, code) in [
+        (Source::Bytes(old.into()), UnreadableCode::Encrypted),
+        (Source::Bytes(b"hello".to_vec().into()), UnreadableCode::Corrupt),
+        (package(&[("other.xml", "<x/>")]), UnreadableCode::Corrupt),
+        (package(&[("word/document.xml", "<w:document><w:body><w:p>")]), UnreadableCode::Corrupt),
+        (package(&[("word/document.xml", "<!DOCTYPE x><w:document/>")]), UnreadableCode::Corrupt),
+        (package(&[("word/document.xml", &"<w:tbl>".repeat(300))]), UnreadableCode::TooLarge),
+    ] {
+        let problem = word::open(&source, &ReadLimits::default()).err().unwrap();
+        assert_eq!(problem.code, code, "{problem}");
+    }
+}
+
+#[test]
+fn what_was_read_before_a_mistake_is_kept() {
+    let source =
+        package(&[("word/document.xml", "<w:document><w:body><w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r>")]);
+    let mut reader = word::open(&source, &ReadLimits::default()).unwrap();
+    let pages = pages(&mut *reader);
+    assert!(pages[0].partial);
+    assert_eq!(pages[0].elements.len(), 2);
+    assert_eq!(pages[0].elements[1].metadata.error.as_deref(), Some("corrupt"));
+    assert_eq!(reader.warnings().len(), 1);
+}
+
+#[test]
+fn nesting_and_masses_are_bounded() {
+    let table = format!("{}x{}", "<w:tbl><w:tr><w:tc>".repeat(60), "</w:tc></w:tr></w:tbl>".repeat(60));
+    let boxes = format!(
+        "{}<w:p><w:r><w:t>x</w:t></w:r></w:p>{}",
+        "<w:p><w:r><w:drawing><w:txbxContent>".repeat(50),
+        "</w:txbxContent></w:drawing></w:r></w:p>".repeat(50)
+    );
+    let wide = "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val=\"4000000000\"/></w:tcPr></w:tc></w:tr></w:tbl>";
+    let paragraphs = "<w:p><w:r><w:t>a</w:t></w:r></w:p>".repeat(100_000);
+    let cells = format!("<w:tbl>{}</w:tbl>", "<w:tr><w:tc/></w:tr>".repeat(100_000));
+    let limits = ReadLimits { document_bytes: 1 << 20, ..ReadLimits::default() };
+    for body in [&table, &boxes, wide, &paragraphs, &cells] {
+        let read = word::open(&word(body, &[]), &limits);
+        let elements: usize =
+            read.map_or(0, |mut reader| pages(&mut *reader).iter().map(|page| page.elements.len()).sum());
+        assert!(elements < 5_000, "{elements} elements of {}", &body[..40]);
+    }
+}
