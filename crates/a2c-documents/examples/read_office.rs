@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use a2c_documents::model::{IdAssigner, render};
-use a2c_documents::{FormatReader, PageRequest, ReadLimits, Source};
+use a2c_documents::{FileType, FormatReader, PageRequest, ReadLimits, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -42,5 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn open(path: &Path) -> Result<Box<dyn FormatReader>, a2c_documents::model::UnreadableFile> {
     let (source, limits) = (Source::open(path)?, ReadLimits::default());
-    a2c_documents::word::open(&source, &limits)
+    match FileType::of_name(path) {
+        Some(FileType::Pptx) => a2c_documents::slides::open(&source, &limits),
+        _ => a2c_documents::word::open(&source, &limits),
+    }
 }

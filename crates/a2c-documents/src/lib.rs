@@ -21,6 +21,7 @@ mod limits;
 mod plain;
 mod ooxml;
 mod reader;
+pub mod slides;
 mod source;
 pub mod word;
 pub mod xml;

@@ -6,7 +6,9 @@ mod budget;
 mod chart;
 mod chart_words;
 mod content_types;
+mod counting;
 mod diagram;
+mod drawing_text;
 mod equation;
 mod list_builder;
 mod old_container;
@@ -20,7 +22,11 @@ mod table_grid;
 pub(crate) use alternate::AlternateForms;
 pub(crate) use budget::MemoryBudget;
 pub(crate) use chart::read_chart;
+pub(crate) use counting::{NumberFormat, number_label};
 pub(crate) use diagram::read_diagram;
+pub(crate) use drawing_text::{
+    BulletLevels, DrawingBullet, DrawingParagraph, DrawingText, LinkResolver, read_bullet_levels, read_drawing_text,
+};
 pub(crate) use equation::read_equation;
 pub(crate) use list_builder::{BULLET, ListBuilder, ListItem};
 pub(crate) use package::OfficePackage;

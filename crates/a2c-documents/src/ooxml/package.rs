@@ -97,6 +97,13 @@ impl OfficePackage {
         }
     }
 
+    /// The first bytes of a part.
+    pub(crate) fn head(&mut self, part: &str, length: u64) -> Result<Vec<u8>, UnreadableFile> {
+        let mut bytes = Vec::new();
+        self.archive.stream(part)?.take(length).read_to_end(&mut bytes).map_err(|error| broken(part, &error))?;
+        Ok(utf8(bytes))
+    }
+
     /// What tells the bytes of a part from others.
     pub(crate) fn fingerprint(&mut self, part: &str) -> Option<String> {
         self.archive.fingerprint(part)

@@ -7,7 +7,6 @@ mod bands;
 mod body;
 mod changes;
 mod context;
-mod counting;
 mod drawing;
 mod fields;
 mod flow;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use a2c_document_model::{AnnotationKind, ElementContent, ElementDraft, InlineLink};
 
-use super::counting::NumberFormat;
+use crate::ooxml::NumberFormat;
 
 /// How much of a text a comment quotes.
 const QUOTED: usize = 200;

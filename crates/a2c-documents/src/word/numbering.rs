@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use a2c_document_model::UnreadableFile;
 
-use super::counting::{NumberFormat, label};
 use super::paragraph_properties::indent;
 use crate::limits::ReadLimits;
+use crate::ooxml::{NumberFormat, number_label};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The levels of a list.
@@ -121,7 +121,7 @@ impl WordNumbering {
                 (format, count.unwrap_or(one.start))
             })
             .collect();
-        Some(label(&levels[at].text, levels[at].format, &shown))
+        Some(number_label(&levels[at].text, levels[at].format, &shown))
     }
 }
 

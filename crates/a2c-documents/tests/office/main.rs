@@ -5,6 +5,7 @@
 mod archive;
 mod docx;
 mod hostile;
+mod pptx;
 
 use std::path::PathBuf;
 

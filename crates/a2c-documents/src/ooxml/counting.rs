@@ -2,7 +2,7 @@
 
 /// How a count is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum NumberFormat {
+pub(crate) enum NumberFormat {
     #[default]
     Decimal,
     DecimalZero,
@@ -19,7 +19,7 @@ pub(super) enum NumberFormat {
 
 impl NumberFormat {
     /// The format of a name in the file. Formats of other scripts are shown in digits.
-    pub(super) fn of_name(name: &str) -> Self {
+    pub(crate) fn of_name(name: &str) -> Self {
         match name {
             "decimalZero" => Self::DecimalZero,
             "upperRoman" => Self::UpperRoman,
@@ -41,12 +41,12 @@ impl NumberFormat {
     }
 
     /// Whether items are counted.
-    pub(super) fn is_counted(self) -> bool {
+    pub(crate) fn is_counted(self) -> bool {
         !matches!(self, Self::Bullet | Self::None)
     }
 
     /// A count as it is shown.
-    pub(super) fn show(self, count: i64) -> String {
+    pub(crate) fn show(self, count: i64) -> String {
         match self {
             Self::Decimal => count.to_string(),
             Self::DecimalZero => format!("{count:02}"),
@@ -66,7 +66,7 @@ impl NumberFormat {
 }
 
 /// A label: the text of a level with the counts of this and the higher levels.
-pub(super) fn label(text: &str, format: NumberFormat, counts: &[(NumberFormat, i64)]) -> String {
+pub(crate) fn number_label(text: &str, format: NumberFormat, counts: &[(NumberFormat, i64)]) -> String {
     if format == NumberFormat::Bullet {
         // The character is often one of a symbol font, which stands for nothing here.
         return "•".to_owned();
@@ -193,9 +193,9 @@ mod tests {
     #[test]
     fn labels_show_the_counts_of_higher_levels() {
         let counts = [(NumberFormat::Decimal, 2), (NumberFormat::LowerLetter, 3)];
-        assert_eq!(label("%1.%2)", NumberFormat::LowerLetter, &counts), "2.c)");
-        assert_eq!(label("第%1章", NumberFormat::Chinese, &[(NumberFormat::Chinese, 3)]), "第三章");
-        assert_eq!(label("100%%1%9%", NumberFormat::Decimal, &counts), "100%2%9%");
-        assert_eq!(label("\u{f0b7}", NumberFormat::Bullet, &counts), "•");
+        assert_eq!(number_label("%1.%2)", NumberFormat::LowerLetter, &counts), "2.c)");
+        assert_eq!(number_label("第%1章", NumberFormat::Chinese, &[(NumberFormat::Chinese, 3)]), "第三章");
+        assert_eq!(number_label("100%%1%9%", NumberFormat::Decimal, &counts), "100%2%9%");
+        assert_eq!(number_label("\u{f0b7}", NumberFormat::Bullet, &counts), "•");
     }
 }
