@@ -10,13 +10,13 @@ use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// Which placeholder a shape is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Placeholder {
+pub(super) struct SlidePlaceholder {
     /// `title`, `body`, …; a placeholder for anything where it says nothing.
     pub(super) kind: String,
     pub(super) index: u32,
 }
 
-impl Placeholder {
+impl SlidePlaceholder {
     pub(super) fn read(tag: &XmlTag<'_>) -> Self {
         let kind = tag.attribute("type").unwrap_or_else(|| "obj".to_owned());
         Self { kind, index: tag.number("idx").unwrap_or(0) }
@@ -31,7 +31,7 @@ impl Placeholder {
 /// The bullets that a layout or a master declares.
 #[derive(Debug, Default)]
 struct DeclaredBullets {
-    placeholders: Vec<(Placeholder, BulletLevels)>,
+    placeholders: Vec<(SlidePlaceholder, BulletLevels)>,
     /// Those of every text that is no title.
     body: BulletLevels,
 }
@@ -45,7 +45,7 @@ pub(super) struct LayoutBullets {
 
 impl LayoutBullets {
     /// The bullet of a level in a placeholder.
-    pub(super) fn bullet(&self, placeholder: &Placeholder, level: usize) -> DrawingBullet {
+    pub(super) fn bullet(&self, placeholder: &SlidePlaceholder, level: usize) -> DrawingBullet {
         if placeholder.is_title() {
             return DrawingBullet::None;
         }
@@ -97,7 +97,7 @@ fn read_part(package: &mut OfficePackage, part: &str) -> Result<DeclaredBullets,
         match tag.name() {
             b"sp" => current = None,
             b"ph" => {
-                let placeholder = Placeholder::read(&tag);
+                let placeholder = SlidePlaceholder::read(&tag);
                 declared.placeholders.push((placeholder, BulletLevels::default()));
                 current = Some(declared.placeholders.len() - 1);
             }

@@ -2,7 +2,7 @@
 
 use a2c_document_model::{ElementContent, ElementDraft, InlineLink, UnreadableFile};
 
-use super::bullets::{LayoutBullets, Placeholder};
+use super::bullets::{LayoutBullets, SlidePlaceholder};
 use super::slide_table::read_slide_table;
 use super::text_blocks::text_blocks;
 use crate::ooxml::{
@@ -27,7 +27,7 @@ pub(super) struct SlideReader<'r> {
 /// What a shape says about itself.
 #[derive(Default)]
 struct ShapeFacts {
-    placeholder: Option<Placeholder>,
+    placeholder: Option<SlidePlaceholder>,
     name: String,
     picture: PictureFacts,
     media: Option<MediaFacts>,
@@ -106,7 +106,7 @@ impl SlideReader<'_> {
         Ok(())
     }
 
-    fn place_text(&mut self, placeholder: Option<&Placeholder>, text: DrawingText) {
+    fn place_text(&mut self, placeholder: Option<&SlidePlaceholder>, text: DrawingText) {
         match placeholder.map(|placeholder| placeholder.kind.as_str()) {
             Some("title" | "ctrTitle") => self.place_title(text),
             // Every slide has its number.
@@ -167,7 +167,7 @@ impl SlideReader<'_> {
                 facts.picture.alt = words.into_iter().find(|words| !words.trim().is_empty());
                 facts.picture.hidden = tag.attribute("hidden").is_some() && tag.is_on("hidden");
             }
-            b"ph" => facts.placeholder = Some(Placeholder::read(tag)),
+            b"ph" => facts.placeholder = Some(SlidePlaceholder::read(tag)),
             b"hlinkClick" => {
                 let id = tag.attribute("id").unwrap_or_default();
                 facts.picture.url = (self.link)(&id, &tag.attribute("action").unwrap_or_default());

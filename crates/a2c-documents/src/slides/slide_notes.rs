@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use a2c_document_model::{AnnotationKind, ElementContent, ElementDraft, UnreadableFile};
 
-use super::bullets::Placeholder;
+use super::bullets::SlidePlaceholder;
 use crate::ooxml::{OfficePackage, PartRelationships, read_drawing_text};
 use crate::xml::{XmlEvent, XmlReader};
 
@@ -43,7 +43,7 @@ pub(super) fn read_notes(package: &mut OfficePackage, part: &str) -> Result<Opti
         let XmlEvent::Start(tag) = event else { continue };
         match tag.name() {
             b"sp" => is_text = false,
-            b"ph" => is_text = Placeholder::read(&tag).kind == "body",
+            b"ph" => is_text = SlidePlaceholder::read(&tag).kind == "body",
             b"txBody" if is_text => {
                 let lines = read_drawing_text(&mut xml, &|_, _| None)?.lines();
                 text.push_str(&lines);
