@@ -17,6 +17,7 @@ mod encoding;
 mod file_type;
 mod flow;
 mod header_row;
+mod file_window;
 mod limits;
 mod plain;
 mod ooxml;

@@ -1,11 +1,13 @@
 //! Where the bytes of a document come from: a file, or memory.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
 use a2c_document_model::{UnreadableCode, UnreadableFile};
+
+use crate::file_window::FileWindow;
 
 /// Bytes that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
@@ -48,9 +50,8 @@ impl Source {
     pub fn reader(&self) -> Result<Box<dyn ReadSeek>, UnreadableFile> {
         match self {
             Self::File(file) => {
-                let mut file = file.try_clone().map_err(|error| failed(&error))?;
-                file.rewind().map_err(|error| failed(&error))?;
-                Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
+                let window = file.try_clone().and_then(FileWindow::new);
+                Ok(Box::new(window.map_err(|error| failed(&error))?))
             }
             Self::Bytes(bytes) => Ok(Box::new(Cursor::new(bytes.clone()))),
         }
