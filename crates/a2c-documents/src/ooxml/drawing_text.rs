@@ -8,6 +8,9 @@ use super::equation::read_equation;
 use super::rich_text::{RichText, RunFormat};
 use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
+/// The most paragraphs of a shape.
+const PARAGRAPHS: usize = 50_000;
+
 /// The levels of text.
 pub(crate) const LEVELS: usize = 9;
 
@@ -61,6 +64,9 @@ pub(crate) fn read_drawing_text(
     while let Some(event) = xml.within(depth)? {
         let XmlEvent::Start(tag) = event else { continue };
         match tag.name() {
+            b"p" if read.paragraphs.len() >= PARAGRAPHS => {
+                return Err(UnreadableFile::too_large(format!("a shape has more than {PARAGRAPHS} paragraphs")));
+            }
             b"p" => read.paragraphs.push(read_paragraph(xml, link)?),
             b"lstStyle" => read.levels = read_bullet_levels(xml)?,
             b"bodyPr" => xml.skip()?,

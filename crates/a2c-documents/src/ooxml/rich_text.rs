@@ -2,6 +2,9 @@
 
 use a2c_document_model::{ElementMetadata, InlineLink, TextSpan};
 
+/// The most spans and links of one text. What comes after them is plain.
+const MARKS: usize = 10_000;
+
 /// How a run of text looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RunFormat {
@@ -53,6 +56,9 @@ impl RichText {
                 return;
             }
         }
+        if self.spans.len() >= MARKS {
+            return;
+        }
         let url = url.cloned();
         self.spans.push(TextSpan { start, length: text.len(), bold, italic, underline, strike, code, url });
     }
@@ -67,7 +73,7 @@ impl RichText {
     pub(crate) fn end_link(&mut self) {
         let Some((url, start)) = self.open.take() else { return };
         let text = self.text.get(start..).unwrap_or_default().trim();
-        if !text.is_empty() {
+        if !text.is_empty() && self.links.len() < MARKS {
             self.links.push(InlineLink { text: text.to_owned(), url, cell: None });
         }
     }

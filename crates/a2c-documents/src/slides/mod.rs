@@ -8,6 +8,8 @@ mod slide_notes;
 mod slide_table;
 mod text_blocks;
 
+use std::collections::HashSet;
+
 use a2c_document_model::{
     BlobPlace, DocumentProperties, ElementContent, ElementDraft, PageDraft, PageHead, UnreadableFile,
 };
@@ -110,6 +112,7 @@ impl SlideDeck {
             title: String::new(),
             elements: Vec::new(),
             warnings: Vec::new(),
+            drawn_parts: HashSet::new(),
         };
         let read = reader.read(&bytes, part);
         let SlideReader { title, elements, warnings, .. } = reader;

@@ -1,5 +1,7 @@
 //! The shapes of a slide, in the order of its tree.
 
+use std::collections::HashSet;
+
 use a2c_document_model::{ElementContent, ElementDraft, InlineLink, UnreadableFile};
 
 use super::bullets::{LayoutBullets, SlidePlaceholder};
@@ -22,6 +24,8 @@ pub(super) struct SlideReader<'r> {
     pub(super) title: String,
     pub(super) elements: Vec<ElementDraft>,
     pub(super) warnings: Vec<String>,
+    /// The charts and diagrams that were drawn: each stands on a slide once.
+    pub(super) drawn_parts: HashSet<String>,
 }
 
 /// What a shape says about itself.
@@ -78,7 +82,10 @@ impl SlideReader<'_> {
             ElementContent::Text { text, .. } | ElementContent::Heading { text, .. } => text.len(),
             _ => 0,
         };
-        if self.budget.take_element(length, draft.metadata.spans.len() + draft.metadata.links.len()) {
+        // A table has taken its part before.
+        let is_table = matches!(draft.content, ElementContent::Table(_));
+        let marks = draft.metadata.spans.len() + draft.metadata.links.len();
+        if is_table || (self.budget.take_element(length, marks) && self.budget.take_draft(&draft)) {
             self.elements.push(draft);
         }
     }
@@ -264,6 +271,9 @@ impl SlideReader<'_> {
     fn part(&mut self, tag: &XmlTag<'_>, attribute: &str) {
         let id = tag.attribute(attribute).unwrap_or_default();
         let Some(part) = self.relationships.part(&id).map(str::to_owned) else { return };
+        if !self.drawn_parts.insert(part.clone()) {
+            return;
+        }
         let read = match attribute {
             "dm" => read_diagram(self.package, &part),
             _ => read_chart(self.package, &part),

@@ -17,14 +17,16 @@ pub(super) fn read_slide_table(
         match tag.name() {
             b"tblPr" => grid.first_row_repeats = tag.attribute("firstRow").is_some() && tag.is_on("firstRow"),
             b"tr" => {
+                budget.take_row();
                 let cells = row(xml, link, budget)?;
                 grid.push_row(0, cells);
             }
             b"tblGrid" => xml.skip()?,
             _ => {}
         }
+        // The rows so far are kept; the slide ends with the budget.
         if budget.is_spent() {
-            return Err(UnreadableFile::too_large("a table is too long to be kept"));
+            break;
         }
     }
     Ok(grid.finish())
@@ -38,7 +40,7 @@ fn row(
     let (depth, mut cells) = (xml.depth(), Vec::<GridCell>::new());
     while let Some(event) = xml.within(depth)? {
         let XmlEvent::Start(tag) = event else { continue };
-        if tag.name() != b"tc" {
+        if tag.name() != b"tc" || cells.len() >= TableGrid::COLUMNS {
             continue;
         }
         let on = |name: &str| tag.attribute(name).is_some() && tag.is_on(name);
@@ -54,7 +56,10 @@ fn row(
         if covered && !cells.is_empty() {
             continue;
         }
-        budget.take_cells(span.min(TableGrid::COLUMNS), cell.text.capacity());
+        budget.take_cell(span.min(TableGrid::COLUMNS), cell.text.capacity());
+        if budget.is_spent() {
+            break;
+        }
         cells.push(GridCell { span, vertical, ..cell });
     }
     Ok(cells)

@@ -25,6 +25,17 @@ pub(super) struct WordBody<'p> {
     pub(super) sections: Vec<SectionProperties>,
 }
 
+/// A table while its rows are read.
+#[derive(Default)]
+struct ReadTable {
+    grid: TableGrid,
+    /// What stands in its cells and is no text: pictures, notes.
+    aside: Vec<FlowItem>,
+    /// Whether a page ended before it, or within it.
+    break_before: bool,
+    break_after: bool,
+}
+
 /// What the properties of a cell say.
 #[derive(Default)]
 struct CellProperties {
@@ -126,14 +137,14 @@ impl<'p> WordBody<'p> {
         for thing in drawn {
             match thing {
                 DrawnThing::Element(draft) => {
-                    self.budget.take_element(0, 0);
+                    self.budget.take_draft(&draft);
                     flow.element(*draft);
                 }
                 DrawnThing::TextBox(bytes) => self.text_box(bytes, flow)?,
             }
         }
         for note in notes {
-            self.budget.take_element(0, 0);
+            self.budget.take_draft(&note);
             flow.note(note);
         }
         add_break(break_after, flow);
@@ -175,30 +186,11 @@ impl<'p> WordBody<'p> {
             return xml.skip();
         }
         self.nesting += 1;
-        let (depth, mut grid, mut aside, mut rows) = (xml.depth(), TableGrid::default(), Vec::new(), 0);
-        let (mut break_before, mut break_after) = (false, false);
-        while let Some(event) = xml.within(depth)? {
-            let XmlEvent::Start(tag) = event else { continue };
-            match tag.name() {
-                b"tr" => {
-                    let has_break = self.row(xml, rows, &mut grid, &mut aside)?;
-                    if rows == 0 {
-                        break_before = has_break
-                    } else {
-                        break_after |= has_break
-                    }
-                    rows += 1;
-                }
-                b"tblLook" => grid.may_have_headers = marks_first_row(&tag),
-                b"tblStyle" => {
-                    let style = tag.attribute("val").unwrap_or_default();
-                    grid.first_row_differs = self.context.styles.get(&style).is_some_and(|style| style.marks_first_row);
-                }
-                b"tblGrid" | b"tblPrChange" | b"sdtPr" => xml.skip()?,
-                _ => {}
-            }
-        }
+        let mut read = ReadTable::default();
+        // The rows before a mistake are kept.
+        let outcome = self.rows(xml, &mut read);
         self.nesting -= 1;
+        let ReadTable { mut grid, aside, break_before, break_after } = read;
         grid.first_row_differs &= grid.may_have_headers;
         if break_before {
             flow.rendered_break();
@@ -216,6 +208,33 @@ impl<'p> WordBody<'p> {
         if break_after {
             flow.rendered_break();
         }
+        outcome
+    }
+
+    fn rows(&mut self, xml: &mut XmlReader<'_>, read: &mut ReadTable) -> Result<(), UnreadableFile> {
+        let (depth, mut rows) = (xml.depth(), 0);
+        while let Some(event) = xml.within(depth)? {
+            let XmlEvent::Start(tag) = event else { continue };
+            match tag.name() {
+                b"tr" => {
+                    let has_break = self.row(xml, rows, &mut read.grid, &mut read.aside)?;
+                    let at = if rows == 0 { &mut read.break_before } else { &mut read.break_after };
+                    *at |= has_break;
+                    rows += 1;
+                }
+                b"tblLook" => read.grid.may_have_headers = marks_first_row(&tag),
+                b"tblStyle" => {
+                    let style = tag.attribute("val").unwrap_or_default();
+                    let style = self.context.styles.get(&style);
+                    read.grid.first_row_differs = style.is_some_and(|style| style.marks_first_row);
+                }
+                b"tblGrid" | b"tblPrChange" | b"sdtPr" => xml.skip()?,
+                _ => {}
+            }
+            if self.budget.is_spent() {
+                return Err(UnreadableFile::too_large("a table is too long to be kept: the rest of it is not shown"));
+            }
+        }
         Ok(())
     }
 
@@ -232,13 +251,14 @@ impl<'p> WordBody<'p> {
         while let Some(event) = xml.within(depth)? {
             let XmlEvent::Start(tag) = event else { continue };
             match tag.name() {
+                b"tc" if cells.len() >= TableGrid::COLUMNS => xml.skip()?,
                 b"tc" => {
                     let mut flow = DocumentFlow::new(FlowForm::Lines);
                     let depth = xml.depth();
                     let CellProperties { span, vertical } = self.cell_blocks(xml, depth, &mut flow)?;
                     has_break |= flow.has_break();
                     let (text, links, items) = flow.into_lines();
-                    self.budget.take_cells(span.min(TableGrid::COLUMNS), text.capacity());
+                    self.budget.take_cell(span.min(TableGrid::COLUMNS), text.capacity());
                     aside.extend(items);
                     cells.push(GridCell { text, links, span, vertical });
                 }
@@ -250,7 +270,8 @@ impl<'p> WordBody<'p> {
             }
         }
         if !deleted {
-            self.budget.take_cells(skipped.min(TableGrid::COLUMNS), 0);
+            self.budget.take_row();
+            self.budget.take_cell(skipped.min(TableGrid::COLUMNS), 0);
             grid.push_row(skipped, cells);
         }
         Ok(has_break)

@@ -1,5 +1,7 @@
 //! What is known of a document while its text is read.
 
+use std::collections::HashSet;
+
 use super::fields::OpenFields;
 use super::notes::WordNotes;
 use super::styles::WordStyles;
@@ -19,6 +21,8 @@ pub(super) struct WordContext<'p> {
     /// The relationships of the part that is read.
     pub(super) relationships: PartRelationships,
     pub(super) warnings: Vec<String>,
+    /// The charts and diagrams that were drawn: each stands in a text once.
+    pub(super) drawn_parts: HashSet<String>,
 }
 
 impl WordContext<'_> {

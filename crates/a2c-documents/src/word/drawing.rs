@@ -95,6 +95,9 @@ fn draw_picture(context: &mut WordContext<'_>, facts: &mut PictureFacts, drawn: 
 fn draw_part(context: &mut WordContext<'_>, tag: &XmlTag<'_>, attribute: &str, drawn: &mut Vec<DrawnThing<'_>>) {
     let id = tag.attribute(attribute).unwrap_or_default();
     let Some(part) = context.relationships.part(&id).map(str::to_owned) else { return };
+    if !context.drawn_parts.insert(part.clone()) {
+        return;
+    }
     let read = match attribute {
         "dm" => read_diagram(context.package, &part),
         _ => read_chart(context.package, &part),

@@ -140,6 +140,7 @@ fn begin<'p>(package: &'p mut OfficePackage, main: &PartRelationships, limits: &
         fields: fields::OpenFields::default(),
         relationships: PartRelationships::default(),
         warnings: Vec::new(),
+        drawn_parts: HashSet::new(),
     };
     problems.iter().for_each(|problem| context.warn(problem));
     WordBody::new(context, numbering, MemoryBudget::new(limits.document_bytes))

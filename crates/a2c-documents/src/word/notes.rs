@@ -35,10 +35,11 @@ impl WordNotes {
     /// A footnote or an endnote is mentioned: the mark in the text, and the annotation.
     pub(super) fn mention(&mut self, id: &str, is_endnote: bool) -> Option<(String, ElementDraft)> {
         let (notes, seen, kind, format) = match is_endnote {
-            false => (&self.footnotes, &mut self.footnotes_seen, AnnotationKind::Footnote, NumberFormat::Decimal),
-            true => (&self.endnotes, &mut self.endnotes_seen, AnnotationKind::Endnote, NumberFormat::LowerRoman),
+            false => (&mut self.footnotes, &mut self.footnotes_seen, AnnotationKind::Footnote, NumberFormat::Decimal),
+            true => (&mut self.endnotes, &mut self.endnotes_seen, AnnotationKind::Endnote, NumberFormat::LowerRoman),
         };
-        let note = notes.get(id)?.clone();
+        // A note is mentioned once; a second mention is a reference to the first.
+        let note = notes.remove(id)?;
         *seen += 1;
         let mark = format!("[{}]", format.show(*seen));
         Some((mark.clone(), annotation(kind, note, Some(mark))))

@@ -9,6 +9,9 @@ use super::run_format::{RunToggles, is_code_name, read_run_properties};
 use crate::limits::ReadLimits;
 use crate::xml::{XmlEvent, XmlReader};
 
+/// The most styles that are read. Word itself allows 4,079.
+const STYLES: usize = 20_000;
+
 /// How many styles may be based on each other in a row.
 const CHAIN: usize = 16;
 
@@ -53,6 +56,7 @@ impl WordStyles {
         while let Some(event) = xml.within(0)? {
             let XmlEvent::Start(tag) = event else { continue };
             match tag.name() {
+                b"style" if raw.len() >= STYLES => xml.skip()?,
                 b"style" => {
                     let id = tag.attribute("styleId").unwrap_or_default();
                     let of_paragraphs = tag.attribute("type").as_deref() == Some("paragraph");

@@ -3,7 +3,7 @@
 use a2c_documents::model::UnreadableCode;
 use a2c_documents::{ReadLimits, Source, word};
 
-use crate::archive::{package, word};
+use crate::archive::{package, relationships, word};
 use crate::pages;
 
 #[test]
@@ -35,6 +35,31 @@ fn what_was_read_before_a_mistake_is_kept() {
     assert_eq!(pages[0].elements.len(), 2);
     assert_eq!(pages[0].elements[1].metadata.error.as_deref(), Some("corrupt"));
     assert_eq!(reader.warnings().len(), 1);
+}
+
+#[test]
+fn what_is_large_and_mentioned_often_is_read_once() {
+    let rels = relationships(&[("c", "chart", "c.xml"), ("f", "footnotes", "f.xml")]);
+    let values: String = (0..5_000).map(|n| format!("<c:pt idx=\"{n}\"><c:v>{n}</c:v></c:pt>")).collect();
+    let chart = format!("<c:chartSpace><c:ser><c:val>{values}</c:val></c:ser></c:chartSpace>");
+    let note =
+        format!("<x><w:footnote w:id=\"1\"><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:footnote></x>", "y".repeat(50_000));
+    let body = "<w:p><w:r><w:footnoteReference w:id=\"1\"/><w:drawing><c:chart r:id=\"c\"/></w:drawing></w:r></w:p>";
+    let parts = [
+        ("word/_rels/document.xml.rels", rels.as_str()),
+        ("word/c.xml", chart.as_str()),
+        ("word/f.xml", note.as_str()),
+    ];
+    let mut reader = word::open(&word(&body.repeat(5_000), &parts), &ReadLimits::default()).unwrap();
+    let elements: usize = pages(&mut *reader).iter().map(|page| page.elements.len()).sum();
+    assert_eq!(elements, 3, "the mark of the note, the chart, the note");
+}
+
+#[test]
+fn the_rows_of_a_table_before_a_mistake_are_kept() {
+    let text = "<w:document><w:body><w:tbl><w:tr><w:tc><w:p><w:r><w:t>kept</w:t></w:r></w:p></w:tc></w:tr><w:tr><w:tc>";
+    let mut reader = word::open(&package(&[("word/document.xml", text)]), &ReadLimits::default()).unwrap();
+    assert_eq!(pages(&mut *reader)[0].elements.len(), 2);
 }
 
 #[test]
