@@ -88,6 +88,11 @@ fn local(name: &[u8]) -> &[u8] {
     }
 }
 
+/// A text as it is written in XML, with its entities resolved.
+pub(crate) fn resolve(bytes: &[u8]) -> Cow<'_, str> {
+    unescaped(Cow::Borrowed(bytes))
+}
+
 /// A text with its entities resolved; one that is not known stays as it is.
 fn unescaped(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
     let text = lossy(bytes);
