@@ -25,6 +25,7 @@ mod reader;
 pub mod slides;
 mod source;
 pub mod word;
+pub mod spreadsheet;
 pub mod xml;
 
 pub use a2c_document_model as model;

@@ -23,6 +23,8 @@ pub struct ReadLimits {
     pub xml_attributes: usize,
     /// The merged ranges of a sheet.
     pub merges: usize,
+    /// The texts that the cells of a workbook share, in bytes.
+    pub shared_text_bytes: usize,
     /// The elements of one page; the next ones are on another page.
     pub page_elements: usize,
     /// The bytes of one text on a page; the whole of it is read with its element.
@@ -44,6 +46,7 @@ impl Default for ReadLimits {
             xml_depth: 256,
             xml_attributes: 512,
             merges: 100_000,
+            shared_text_bytes: 128 << 20,
             page_elements: 200,
             page_text: 64 << 10,
             element_bytes: 4 << 20,

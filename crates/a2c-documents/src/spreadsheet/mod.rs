@@ -1,0 +1,42 @@
+//! Spreadsheets: a page for each sheet, whose used ranges are tables.
+//!
+//! An xlsx file is read by this module itself: [`byte_scanner`] finds the tags, [`sheet_xml`] makes cells of them, [`layout`]
+//! and [`extract`] take them one after the other, and [`sheet_tables`] makes elements of what these kept. Numbers become
+//! texts in [`number_format`] and what it uses.
+
+mod bounds;
+mod byte_scanner;
+mod cell;
+mod cell_text;
+mod date_display;
+mod extract;
+mod formula;
+mod header_row;
+mod layout;
+mod number_display;
+mod number_format;
+mod properties;
+mod relationships;
+mod serial_date;
+mod shared_strings;
+mod sheet_tables;
+mod sheet_xml;
+mod styles;
+mod workbook;
+mod xlsx;
+
+use a2c_document_model::UnreadableFile;
+
+use crate::archive::DocumentArchive;
+use crate::limits::ReadLimits;
+use crate::reader::FormatReader;
+use crate::source::Source;
+
+/// Opens a workbook, whichever format it has.
+pub fn open(source: &Source, limits: &ReadLimits) -> Result<Box<dyn FormatReader>, UnreadableFile> {
+    let mut archive = DocumentArchive::open(source, limits)?;
+    match workbook::workbook_part(&mut archive, limits)? {
+        Some(part) => Ok(Box::new(xlsx::XlsxWorkbook::open(archive, &part, limits)?)),
+        None => Err(UnreadableFile::corrupt("the file is no workbook")),
+    }
+}
