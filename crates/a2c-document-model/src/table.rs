@@ -70,7 +70,7 @@ impl RowWindow {
 }
 
 /// The place of a cell in a sheet, from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellPlace {
     /// The row.
     pub row: u32,

@@ -1,6 +1,6 @@
 //! Reads xlsx and xlsm files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -8,8 +8,12 @@ use a2c_document_model::{BlobPlace, CellRange, DocumentProperties, ElementDraft,
 
 use super::cell::{CellSource, CellVisitor, SheetLink, SheetTail};
 use super::cell_text::CellDisplay;
-use super::relationships::{PartRelationship, all_of_kind, relationships};
+use super::page_setup::printed_text;
+use super::range_values::RangeValues;
+use super::relationships::{PartRelationship, all_of_kind, of_id, relationships};
 use super::shared_strings::SharedStrings;
+use super::sheet_elements::SheetElements;
+use super::sheet_objects::{PlacedChart, SheetObjects};
 use super::sheet_tables::{PlacedElement, SheetScan, SheetView, scan_sheet};
 use super::sheet_xml::visit_sheet;
 use super::workbook::WorkbookDirectory;
@@ -20,6 +24,8 @@ use crate::xml::{XmlEvent, XmlReader, utf8};
 
 /// The rows that are looked at where only the beginning of a sheet is wanted, besides those of the table.
 const ROWS_OF_BEGINNING: usize = 44;
+/// The ranges of cells that the charts of a sheet take out of another.
+const CHART_RANGES: usize = 1000;
 /// The largest sheet in UTF-16: it is held as a whole.
 const UTF_16_BYTES: u64 = 64 << 20;
 
@@ -46,6 +52,78 @@ impl XlsxWorkbook {
         let strings = if directory.strings.is_some() { SharedStrings::default() } else { SharedStrings::none() };
         let warnings = std::mem::take(&mut directory.warnings);
         Ok(Self { archive, limits: limits.clone(), directory, pages, strings, last: None, warnings })
+    }
+
+    /// The part of a sheet.
+    fn part_of(&self, index: usize) -> Result<String, UnreadableFile> {
+        let entry = self.directory.sheets.get(index);
+        let part = entry.and_then(|entry| entry.part.clone()).filter(|part| self.archive.has(part));
+        part.ok_or_else(|| {
+            let name = entry.map(|entry| entry.name.as_str()).unwrap_or_default();
+            UnreadableFile::corrupt(format!("the part of the sheet `{name}` is missing"))
+        })
+    }
+
+    /// A sheet, and how its cells are shown.
+    fn sheet<'a>(&'a mut self, part: &'a str, related: &'a [PartRelationship]) -> (XlsxSheet<'a>, CellDisplay<'a>) {
+        let links = related.iter().filter(|one| one.kind == "hyperlink");
+        let sheet = XlsxSheet {
+            archive: &mut self.archive,
+            part,
+            strings_part: self.directory.strings.as_deref(),
+            strings: &mut self.strings,
+            targets: links.map(|one| (&*one.id, &*one.target)).collect(),
+            limits: &self.limits,
+        };
+        (sheet, CellDisplay { styles: &self.directory.styles, dates: self.directory.dates })
+    }
+
+    /// Pivot tables and what is drawn.
+    fn objects(&mut self, related: &[PartRelationship], tail: &SheetTail) -> Vec<PlacedElement> {
+        let mut objects =
+            SheetObjects { archive: &mut self.archive, limits: &self.limits, warnings: &mut self.warnings };
+        let mut placed = objects.pivots(related);
+        let drawing = tail.drawing.as_deref().and_then(|id| of_id(related, id)).filter(|target| !target.external);
+        if let Some(drawing) = drawing {
+            let (elements, mut charts) = objects.drawn(&drawing.target);
+            placed.extend(elements);
+            if let Err(error) = self.complete(&mut charts) {
+                self.warnings.push(error.message);
+            }
+            placed.extend(charts.into_iter().map(PlacedChart::element));
+        }
+        placed
+    }
+
+    /// Takes the data of charts out of the cells, where their parts do not have it.
+    fn complete(&mut self, charts: &mut [PlacedChart]) -> Result<(), UnreadableFile> {
+        let mut wanted: BTreeMap<String, Vec<CellRange>> = BTreeMap::new();
+        for (sheet, range) in charts.iter_mut().flat_map(|chart| chart.chart.data()).filter_map(|data| data.missing()) {
+            wanted.entry(sheet).or_default().push(range);
+        }
+        for (name, mut ranges) in wanted {
+            let Some(index) = self.directory.sheets.iter().position(|sheet| sheet.name == name) else { continue };
+            ranges.truncate(CHART_RANGES);
+            let part = self.part_of(index)?;
+            let (mut sheet, display) = self.sheet(&part, &[]);
+            let values = RangeValues::read(&mut sheet, display, &ranges)?;
+            for data in charts.iter_mut().flat_map(|chart| chart.chart.data()) {
+                if let Some((_, range)) =
+                    data.missing().filter(|(sheet, range)| *sheet == name && ranges.contains(range))
+                {
+                    data.points = values.of(range);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The comments on cells.
+    fn notes(&mut self, related: &[PartRelationship]) -> Vec<ElementDraft> {
+        let mut objects =
+            SheetObjects { archive: &mut self.archive, limits: &self.limits, warnings: &mut self.warnings };
+        let comments = objects.comments(related, self.directory.persons.as_deref());
+        comments.into_iter().map(|comment| comment.element().into()).collect()
     }
 
     fn warn<T>(&mut self, result: Result<T, UnreadableFile>) -> Option<T> {
@@ -100,43 +178,47 @@ impl FormatReader for XlsxWorkbook {
         let Some(entry) = self.directory.sheets.get(index).cloned() else {
             return Err(UnreadableFile::corrupt(format!("the workbook has no sheet {index}")));
         };
-        let part = entry.part.filter(|part| self.archive.has(part));
-        let Some(part) = part else {
-            return Err(UnreadableFile::corrupt(format!("the part of the sheet `{}` is missing", entry.name)));
-        };
+        let part = self.part_of(index)?;
         let related = relationships(&mut self.archive, &part, &self.limits)?;
         let header_rows = self.header_rows(&related);
-        let mut sheet = XlsxSheet {
-            archive: &mut self.archive,
-            part: &part,
-            strings_part: self.directory.strings.as_deref(),
-            strings: &mut self.strings,
-            targets: related.iter().filter(|one| one.kind == "hyperlink").map(|one| (&*one.id, &*one.target)).collect(),
-            limits: &self.limits,
-        };
-        let scan = match &self.last {
-            Some((last, scan)) if *last == index => scan.clone(),
-            _ => {
+        let last = self.last.as_ref().filter(|(last, _)| *last == index).map(|(_, scan)| scan.clone());
+        let (mut sheet, display) = self.sheet(&part, &related);
+        let limits = sheet.limits;
+        let scan = match last {
+            Some(scan) => scan,
+            None => {
                 let window = request.rows.offset.saturating_add(request.rows.limit);
                 let rows = request.head_only.then(|| window.saturating_add(ROWS_OF_BEGINNING));
-                Arc::new(scan_sheet(&mut sheet, &self.limits, rows)?)
+                Arc::new(scan_sheet(&mut sheet, limits, rows)?)
             }
         };
-        let display = CellDisplay { styles: &self.directory.styles, dates: self.directory.dates };
-        let view = SheetView { display, limits: &self.limits, header_rows: &header_rows };
+        let view = SheetView { display, limits, header_rows: &header_rows };
         let mut placed = view.tables(&mut sheet, &scan, request.rows)?;
+        let mut after = Vec::new();
+        if let Some(tail) = &scan.tail {
+            placed.extend(self.objects(&related, tail));
+            after = self.notes(&related);
+        }
         placed.sort_by_key(|element| element.place);
+        let mut elements = SheetElements { header: None, placed, footer: None, after };
+        if let Some(tail) = &scan.tail {
+            elements.header = tail.header.as_deref().map(printed_text).filter(|text| !text.is_empty());
+            elements.footer = tail.footer.as_deref().map(printed_text).filter(|text| !text.is_empty());
+        }
         if let Some((at, window)) = request.detail
-            && let Some(element) = placed.get(at)
-            && let Some(detail) = view.detail(&mut sheet, &scan, element, window)?
+            && let Some(element) = elements.placed_at(at)
         {
-            placed[at].draft = detail;
+            let (mut sheet, display) = self.sheet(&part, &related);
+            let view = SheetView { display, limits: sheet.limits, header_rows: &header_rows };
+            if let Some(detail) = view.detail(&mut sheet, &scan, element, window)? {
+                element.draft = detail;
+            }
         }
         let partial = scan.tail.is_none();
         if !partial {
             self.last = Some((index, scan));
         }
-        let elements: Vec<ElementDraft> = placed.into_iter().map(|PlacedElement { draft, .. }| draft).collect();
+        let elements = elements.drafts(self.limits.page_elements);
         Ok(PageDraft { title: entry.name.clone(), elements, key: entry.name, hidden: entry.hidden, partial })
     }
 
