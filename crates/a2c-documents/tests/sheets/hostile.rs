@@ -1,0 +1,87 @@
+//! Workbooks that were made to do harm.
+
+use std::io::{Cursor, Write};
+
+use a2c_document_model::{ElementContent, PageDraft, UnreadableCode, UnreadableFile};
+use a2c_documents::{PageRequest, ReadLimits, Source, spreadsheet};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// A workbook of one sheet with these parts besides.
+fn workbook(sheet: &str, more: &[(&str, &str)]) -> Source {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let relation = |id: &str, of: &str, target: &str| {
+        format!("<Relationship Id=\"{id}\" Type=\"{kind}/{of}\" Target=\"{target}\"/>")
+    };
+    let root = format!("<Relationships>{}</Relationships>", relation("r", "officeDocument", "xl/workbook.xml"));
+    let related = format!(
+        "<Relationships>{}{}</Relationships>",
+        relation("r1", "worksheet", "s.xml"),
+        relation("r2", "sharedStrings", "strings.xml")
+    );
+    let parts = [
+        ("_rels/.rels", root.as_str()),
+        ("xl/workbook.xml", "<workbook><sheets><sheet name=\"S\" r:id=\"r1\"/></sheets></workbook>"),
+        ("xl/_rels/workbook.xml.rels", related.as_str()),
+        ("xl/s.xml", sheet),
+    ];
+    for (name, text) in parts.iter().chain(more) {
+        archive.start_file(*name, SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    Source::Bytes(archive.finish().unwrap().into_inner().into())
+}
+
+fn read(source: &Source, limits: &ReadLimits) -> Result<PageDraft, UnreadableFile> {
+    spreadsheet::open(source, limits)?.page(0, &PageRequest::default())
+}
+
+#[test]
+fn two_cells_at_the_ends_of_a_sheet_cost_nothing() {
+    let sheet = "<worksheet><sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>2</v></c></row></sheetData>\
+                 <mergeCells><mergeCell ref=\"A1:XFD1048576\"/></mergeCells></worksheet>";
+    let page = read(&workbook(sheet, &[]), &ReadLimits::default()).unwrap();
+    assert_eq!(page.elements.len(), 2);
+}
+
+#[test]
+fn scattered_cells_become_a_table_within_the_limits() {
+    let rows: String = (0..5_000).map(|n| format!("<row r=\"{}\"><c><v>{n}</v></c></row>", n * 2 + 1)).collect();
+    let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
+    let page = read(&workbook(&sheet, &[]), &ReadLimits::default()).unwrap();
+    let [element] = &page.elements[..] else { panic!("{} elements", page.elements.len()) };
+    let ElementContent::Table(table) = &element.content else { panic!("{element:?}") };
+    assert_eq!((table.total_rows, table.rows.len()), (Some(9_999), 20));
+}
+
+#[test]
+fn a_long_text_in_every_cell_is_not_multiplied() {
+    let text = format!("<sst><si><t>{}</t></si></sst>", "x".repeat(100_000));
+    let row: String = "<c t=\"s\"><v>0</v></c>".repeat(10_000);
+    let sheet = format!("<worksheet><sheetData><row>{row}</row><row>{row}</row></sheetData></worksheet>");
+    let limits = ReadLimits { entry_ratio: 100_000, ..ReadLimits::default() };
+    let page = read(&workbook(&sheet, &[("xl/strings.xml", &text)]), &limits).unwrap();
+    let size: usize = page.elements.iter().map(|element| format!("{:?}", element.content).len()).sum();
+    assert!(size < 8 << 20, "{size}");
+}
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    let many: String = "<mergeCell ref=\"A1:B2\"/>".repeat(100_001);
+    let limits = ReadLimits { entry_ratio: 100_000, ..ReadLimits::default() };
+    for (sheet, code) in [
+        (format!("<worksheet><mergeCells>{many}</mergeCells></worksheet>"), UnreadableCode::TooLarge),
+        (format!("<worksheet {}/>", "a=\"1\" ".repeat(80_000)), UnreadableCode::TooLarge),
+        ("<!DOCTYPE x [<!ENTITY a \"b\">]><worksheet/>".to_owned(), UnreadableCode::Corrupt),
+        ("<worksheet><sheetData><row><c><v>1".to_owned() + &" ".repeat(9) + "</v", UnreadableCode::Corrupt),
+    ] {
+        assert_eq!(read(&workbook(&sheet, &[]), &limits).unwrap_err().code, code, "{}", &sheet[..30]);
+    }
+    let bomb = workbook(&" ".repeat(20 << 20), &[]);
+    assert_eq!(read(&bomb, &ReadLimits::default()).unwrap_err().code, UnreadableCode::TooLarge);
+    for bytes in [&b""[..], b"PK\x03\x04", b"no archive"] {
+        let source = Source::Bytes(bytes.into());
+        assert_eq!(read(&source, &ReadLimits::default()).unwrap_err().code, UnreadableCode::Corrupt);
+    }
+}
