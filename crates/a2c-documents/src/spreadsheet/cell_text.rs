@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn cells_show_their_text_and_keep_their_value_where_it_differs() {
         let mut styles = CellStyles::default();
-        let [plain, percent, date] = ["General", "+0%", "m/d/yy"].map(|code| styles.add(NumberFormat::parse(code)));
+        let [plain, percent, date] =
+            ["General", "+0%", "m/d/yy"].map(|code| styles.add(NumberFormat::parse(code), false));
         let display = CellDisplay { styles: &styles, dates: DateSystem::Since1900 };
         for (value, style, text, kind, json) in [
             (CellValue::Number("1250"), plain, "1250", ValueKind::Number, "null"),

@@ -79,9 +79,8 @@ impl CellStyles {
     }
 
     /// Adds a style of a format, and returns its number.
-    #[cfg(test)]
-    pub(super) fn add(&mut self, format: NumberFormat) -> u32 {
-        self.styles.push(CellStyle { format: self.formats.len(), bold: false });
+    pub(super) fn add(&mut self, format: NumberFormat, bold: bool) -> u32 {
+        self.styles.push(CellStyle { format: self.formats.len(), bold });
         self.formats.push(format);
         self.styles.len() as u32 - 1
     }

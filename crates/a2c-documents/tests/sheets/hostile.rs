@@ -27,10 +27,10 @@ fn workbook(sheet: &str, more: &[(&str, &str)]) -> Source {
         ("xl/s.xml", sheet),
     ];
     for (name, text) in parts.iter().chain(more) {
-        archive.start_file(*name, SimpleFileOptions::default()).unwrap();
-        archive.write_all(text.as_bytes()).unwrap();
+        archive.start_file(*name, SimpleFileOptions::default()).expect("an entry");
+        archive.write_all(text.as_bytes()).expect("bytes");
     }
-    Source::Bytes(archive.finish().unwrap().into_inner().into())
+    Source::Bytes(archive.finish().expect("an archive").into_inner().into())
 }
 
 fn read(source: &Source, limits: &ReadLimits) -> Result<PageDraft, UnreadableFile> {
@@ -84,4 +84,43 @@ fn what_cannot_be_read_says_why() {
         let source = Source::Bytes(bytes.into());
         assert_eq!(read(&source, &ReadLimits::default()).unwrap_err().code, UnreadableCode::Corrupt);
     }
+}
+
+/// A container of old Office files with one stream, whose directory is its first sector and whose table the second.
+fn container(stream: &str) -> Vec<u8> {
+    let mut bytes = vec![0; 512 * 3];
+    bytes[..8].copy_from_slice(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
+    bytes[30] = 9;
+    bytes[76..512].fill(0xff);
+    bytes[60..64].fill(0xff);
+    bytes[68..72].fill(0xff);
+    bytes[76..80].copy_from_slice(&1_u32.to_le_bytes());
+    for (at, unit) in stream.encode_utf16().enumerate() {
+        bytes[512 + at * 2..514 + at * 2].copy_from_slice(&unit.to_le_bytes());
+    }
+    bytes[512 + 64] = (stream.len() * 2 + 2) as u8;
+    bytes[512 + 66] = 2;
+    bytes[1024..].fill(0xff);
+    bytes
+}
+
+#[test]
+fn an_encrypted_workbook_says_so() {
+    for (stream, code) in [
+        ("EncryptedPackage", UnreadableCode::Encrypted),
+        ("WordDocument", UnreadableCode::Unsupported),
+        ("Workbook", UnreadableCode::Corrupt),
+    ] {
+        let source = Source::Bytes(container(stream).into());
+        assert_eq!(read(&source, &ReadLimits::default()).unwrap_err().code, code, "{stream}");
+    }
+}
+
+#[test]
+fn a_container_that_goes_round_is_refused() {
+    let mut bytes = container("Workbook");
+    // The directory is followed by itself.
+    bytes[1024..1028].fill(0);
+    let source = Source::Bytes(bytes.into());
+    assert_eq!(read(&source, &ReadLimits::default()).unwrap_err().code, UnreadableCode::Corrupt);
 }

@@ -19,12 +19,12 @@ pub(crate) fn files() -> PathBuf {
 }
 
 pub(crate) fn open(name: &str) -> Box<dyn FormatReader> {
-    let source = Source::open(&files().join(name)).unwrap();
+    let source = Source::open(&files().join(name)).expect("the file is there");
     spreadsheet::open(&source, &ReadLimits::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 pub(crate) fn page(name: &str, index: usize) -> PageDraft {
-    open(name).page(index, &PageRequest::default()).unwrap()
+    open(name).page(index, &PageRequest::default()).expect("the page is read")
 }
 
 /// A page as lines, one for each element or row.
