@@ -26,6 +26,13 @@ pub(super) enum CellValue<'a> {
     Nothing,
     /// A number, as it is written.
     Number(&'a str),
+    /// A number whose text is known already.
+    Shown {
+        /// The text.
+        text: &'a str,
+        /// The number, as it is written.
+        number: &'a str,
+    },
     /// The number of a text that cells share.
     Shared(u32),
     /// A text of its own.

@@ -45,6 +45,7 @@ impl CellDisplay<'_> {
                 let (shown, kind) = self.number(text, cell.style);
                 (ShownText::Own(shown), kind)
             }
+            CellValue::Shown { text, .. } => (ShownText::Own(text.to_owned()), ValueKind::Number),
             CellValue::Shared(index) => (ShownText::Shared(index), ValueKind::Text),
             CellValue::Text(text) => {
                 let plain = unescaped(text).unwrap_or_else(|| text.to_owned());
@@ -92,16 +93,22 @@ impl CellDisplay<'_> {
                     };
                     return (whole.replace('T', " ") != shown).then_some(Value::String(whole));
                 }
-                if shown.parse() == Ok(value) {
-                    return None;
-                }
-                match value == value.trunc() && value.abs() < 9e15 {
-                    true => Some(Value::from(value as i64)),
-                    false => serde_json::Number::from_f64(value).map(Value::Number),
-                }
+                number_behind(&shown, value)
             }
+            CellValue::Shown { text, number } => number_behind(text, number.parse().ok()?),
             _ => None,
         }
+    }
+}
+
+/// A number, where its text does not tell it.
+fn number_behind(shown: &str, value: f64) -> Option<Value> {
+    if shown.parse() == Ok(value) {
+        return None;
+    }
+    match value == value.trunc() && value.abs() < 9e15 {
+        true => Some(Value::from(value as i64)),
+        false => serde_json::Number::from_f64(value).map(Value::Number),
     }
 }
 

@@ -23,7 +23,10 @@ mod header_row;
 mod layout;
 mod number_display;
 mod number_format;
+mod ods;
+mod ods_cells;
 mod page_setup;
+mod picture_type;
 mod pivot;
 mod properties;
 mod range_values;
@@ -44,6 +47,7 @@ use a2c_document_model::{UnreadableCode, UnreadableFile};
 
 use self::binary_workbook::BinaryWorkbook;
 use self::compound_file::CompoundFile;
+use self::ods::OdsWorkbook;
 use self::xlsx::XlsxWorkbook;
 
 use crate::archive::DocumentArchive;
@@ -69,6 +73,7 @@ pub fn open(source: &Source, limits: &ReadLimits) -> Result<Box<dyn FormatReader
     match workbook::workbook_part(&mut archive, limits)? {
         Some(part) if part.ends_with(".bin") => Ok(Box::new(BinaryWorkbook::open_xlsb(archive, source, limits)?)),
         Some(part) => Ok(Box::new(XlsxWorkbook::open(archive, &part, limits)?)),
+        None if archive.has("content.xml") => Ok(Box::new(OdsWorkbook::open(archive, limits)?)),
         None => Err(UnreadableFile::corrupt("the file is no workbook")),
     }
 }

@@ -7,6 +7,7 @@ use a2c_document_model::{BlobPlace, ElementContent, ElementDraft, ElementMetadat
 use super::chart_part::{ChartPart, read_chart};
 use super::comments::{CellComment, read_comments, read_persons, read_threads};
 use super::drawing::{DrawnKind, DrawnObject, read_drawing};
+use super::picture_type::mime_type_of;
 use super::pivot::{read_cache, read_pivot};
 use super::relationships::{PartRelationship, all_of_kind, of_id, of_kind, relationships};
 use super::sheet_tables::PlacedElement;
@@ -190,21 +191,4 @@ fn diagram_texts(bytes: &[u8], part: &str, limits: &ReadLimits) -> Result<Vec<Li
             _ => {}
         }
     }
-}
-
-/// The format of a picture by its name.
-pub(super) fn mime_type_of(part: &str) -> Option<&'static str> {
-    let ending = part.rsplit('.').next()?.to_ascii_lowercase();
-    Some(match ending.as_str() {
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "bmp" => "image/bmp",
-        "svg" => "image/svg+xml",
-        "tif" | "tiff" => "image/tiff",
-        "webp" => "image/webp",
-        "emf" => "image/emf",
-        "wmf" => "image/wmf",
-        _ => return None,
-    })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use a2c_document_model::{BlobPlace, CellRange, DocumentProperties, ElementDraft, PageDraft, PageHead, UnreadableFile};
 
+use super::bounds::ROWS_OF_BEGINNING;
 use super::cell::{CellSource, CellVisitor, SheetLink, SheetTail};
 use super::cell_text::CellDisplay;
 use super::page_setup::printed_text;
@@ -22,8 +23,6 @@ use crate::limits::ReadLimits;
 use crate::reader::{FormatReader, PageRequest};
 use crate::xml::{XmlEvent, XmlReader, utf8};
 
-/// The rows that are looked at where only the beginning of a sheet is wanted, besides those of the table.
-const ROWS_OF_BEGINNING: usize = 44;
 /// The ranges of cells that the charts of a sheet take out of another.
 const CHART_RANGES: usize = 1000;
 /// The largest sheet in UTF-16: it is held as a whole.

@@ -7,9 +7,18 @@ use a2c_documents::{PageRequest, ReadLimits, Source, spreadsheet};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+/// An archive of these parts.
+pub(crate) fn archive(parts: &[(&str, &str)]) -> Source {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        archive.start_file(*name, SimpleFileOptions::default()).expect("an entry");
+        archive.write_all(text.as_bytes()).expect("bytes");
+    }
+    Source::Bytes(archive.finish().expect("an archive").into_inner().into())
+}
+
 /// A workbook of one sheet with these parts besides.
 fn workbook(sheet: &str, more: &[(&str, &str)]) -> Source {
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let relation = |id: &str, of: &str, target: &str| {
         format!("<Relationship Id=\"{id}\" Type=\"{kind}/{of}\" Target=\"{target}\"/>")
@@ -26,11 +35,7 @@ fn workbook(sheet: &str, more: &[(&str, &str)]) -> Source {
         ("xl/_rels/workbook.xml.rels", related.as_str()),
         ("xl/s.xml", sheet),
     ];
-    for (name, text) in parts.iter().chain(more) {
-        archive.start_file(*name, SimpleFileOptions::default()).expect("an entry");
-        archive.write_all(text.as_bytes()).expect("bytes");
-    }
-    Source::Bytes(archive.finish().expect("an archive").into_inner().into())
+    archive(&[&parts, more].concat())
 }
 
 fn read(source: &Source, limits: &ReadLimits) -> Result<PageDraft, UnreadableFile> {
@@ -123,4 +128,21 @@ fn a_container_that_goes_round_is_refused() {
     bytes[1024..1028].fill(0);
     let source = Source::Bytes(bytes.into());
     assert_eq!(read(&source, &ReadLimits::default()).unwrap_err().code, UnreadableCode::Corrupt);
+}
+
+#[test]
+fn cells_that_stand_for_millions_cost_little() {
+    let row = "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell table:number-columns-repeated=\"16384\" \
+               office:value-type=\"string\"><text:p>x</text:p></table:table-cell></table:table-row>";
+    let content =
+        format!("<office:document-content><table:table table:name=\"S\">{row}</table:table></office:document-content>");
+    let page = read(&archive(&[("content.xml", &content)]), &ReadLimits::default()).unwrap();
+    assert_eq!(page.elements.len(), 1);
+}
+
+#[test]
+fn an_encrypted_open_document_says_so() {
+    let manifest = "<manifest><file-entry><encryption-data/></file-entry></manifest>";
+    let source = archive(&[("content.xml", "\u{1}"), ("META-INF/manifest.xml", manifest)]);
+    assert_eq!(read(&source, &ReadLimits::default()).unwrap_err().code, UnreadableCode::Encrypted);
 }
