@@ -1,6 +1,6 @@
 //! Dates and times as they are shown: in ISO order, with what their format shows of them.
 
-use super::number_format::FormatPiece;
+use super::format_sections::FormatPiece;
 use super::serial_date::{CalendarTime, DateSystem};
 
 /// A number as the date or the time that a format shows of it. The parts are those of the format, their order and their

@@ -18,6 +18,7 @@ mod compound_file;
 mod date_display;
 mod drawing;
 mod extract;
+mod format_sections;
 mod formula;
 mod header_row;
 mod layout;

@@ -1,6 +1,6 @@
 //! Numbers as they are shown.
 
-use super::number_format::FormatPiece;
+use super::format_sections::FormatPiece;
 
 /// A number without a format, as a wide enough cell shows it: eleven characters, but whole numbers as a whole.
 pub(super) fn general(value: f64) -> String {
