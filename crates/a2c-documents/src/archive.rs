@@ -54,28 +54,36 @@ impl DocumentArchive {
 
     /// Whether there is an entry of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.archive.index_for_name(name).is_some()
+        self.index(name).is_some()
+    }
+
+    /// The place of an entry. Office compares names without regard to case, and some programs write backslashes.
+    fn index(&self, name: &str) -> Option<usize> {
+        let plain = |byte: u8| if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() };
+        let alike = |other: &str| other.bytes().map(plain).eq(name.bytes().map(plain));
+        self.archive.index_for_name(name).or_else(|| {
+            let found = self.archive.file_names().flatten().find(|other| alike(other))?;
+            self.archive.index_for_name(&found)
+        })
     }
 
     /// What an entry unpacks to, in bytes, as the directory says.
     pub fn size(&mut self, name: &str) -> Option<u64> {
-        self.archive.by_name(name).ok().map(|entry| entry.size())
+        self.archive.by_index(self.index(name)?).ok().map(|entry| entry.size())
     }
 
     /// What tells the bytes of an entry from others without unpacking them: their checksum and their size, as the directory
     /// says.
     pub fn fingerprint(&mut self, name: &str) -> Option<String> {
-        self.archive.by_name(name).ok().map(|entry| format!("{:08x}-{}", entry.crc32(), entry.size()))
+        self.archive.by_index(self.index(name)?).ok().map(|entry| format!("{:08x}-{}", entry.crc32(), entry.size()))
     }
 
     /// The bytes of an entry as they are unpacked.
     pub fn stream(&mut self, name: &str) -> Result<impl Read + '_, UnreadableFile> {
         let limit = self.limits.entry_bytes;
         let ratio = self.limits.entry_ratio;
-        let entry = self.archive.by_name(name).map_err(|error| match error {
-            ZipError::FileNotFound => UnreadableFile::corrupt(format!("its part `{name}` is missing")),
-            error => unreadable(&error),
-        })?;
+        let index = self.index(name).ok_or_else(|| UnreadableFile::corrupt(format!("its part `{name}` is missing")))?;
+        let entry = self.archive.by_index(index).map_err(|error| unreadable(&error))?;
         let allowed = entry.compressed_size().saturating_mul(ratio).max(ALWAYS_ALLOWED).min(limit);
         Ok(Counted { inner: entry, left: allowed })
     }
@@ -136,5 +144,27 @@ impl<R: Read> Read for Counted<R> {
         let read = self.inner.read(buffer)?;
         self.left = self.left.checked_sub(read as u64).ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    #[test]
+    fn names_are_found_without_regard_to_case_and_slashes() {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        writer.start_file("Xl\\Workbook.xml", SimpleFileOptions::default()).unwrap();
+        writer.write_all(b"x").unwrap();
+        let source = Source::Bytes(writer.finish().unwrap().into_inner().into());
+        let mut archive = DocumentArchive::open(&source, &ReadLimits::default()).unwrap();
+        assert_eq!(archive.read("xl/workbook.xml").unwrap(), b"x");
+        assert_eq!(archive.size("XL/workbook.xml"), Some(1));
+        assert!(!archive.has("xl/workbook.xm"));
     }
 }

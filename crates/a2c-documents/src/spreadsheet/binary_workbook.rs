@@ -8,7 +8,7 @@ use std::sync::Arc;
 use a2c_document_model::{
     BlobPlace, CellPlace, CellRange, DocumentProperties, PageDraft, PageHead, UnreadableCode, UnreadableFile,
 };
-use calamine::{Data, Reader, Sheet, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
+use calamine::{Data, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
 
 use super::biff::{BiffOutline, read_outline};
 use super::cell_grid::CellGrid;
@@ -93,9 +93,14 @@ impl BinaryWorkbook {
     }
 
     fn grid(&mut self, index: usize) -> Result<CellGrid, UnreadableFile> {
-        let Some(name) = self.sheets.get(index).map(|sheet| sheet.name.clone()) else {
+        let Some(sheet) = self.sheets.get(index) else {
             return Err(UnreadableFile::corrupt(format!("the workbook has no sheet {index}")));
         };
+        // A sheet that is a chart or a dialog has no cells.
+        if !matches!(sheet.typ, SheetType::WorkSheet | SheetType::MacroSheet) {
+            return Ok(CellGrid::default());
+        }
+        let name = sheet.name.clone();
         let dates = self.dates;
         match &mut self.records {
             Records::Xls(xls, outline) => guarded(|| xls_grid(xls, outline, index, &name, dates)),

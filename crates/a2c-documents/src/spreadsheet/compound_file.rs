@@ -70,12 +70,14 @@ impl CompoundFile {
 
     /// Whether there is a stream of this name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.streams.iter().any(|stream| stream.name == name)
+        self.streams.iter().any(|stream| stream.name.eq_ignore_ascii_case(name))
     }
 
     /// The bytes of a stream.
     pub(super) fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, UnreadableFile> {
-        let Some(stream) = self.streams.iter().find(|stream| stream.name == name && !stream.is_root).cloned() else {
+        let Some(stream) =
+            self.streams.iter().find(|stream| stream.name.eq_ignore_ascii_case(name) && !stream.is_root).cloned()
+        else {
             return Ok(None);
         };
         if stream.size > limit {
