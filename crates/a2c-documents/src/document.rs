@@ -10,9 +10,9 @@ use a2c_document_model::{
 
 use crate::file_type::FileType;
 use crate::limits::ReadLimits;
-use crate::plain;
 use crate::reader::{FormatReader, PageRequest};
 use crate::source::Source;
+use crate::{plain, slides, spreadsheet, word};
 
 /// How many bytes tell the format of a file.
 const HEAD: u64 = 4096;
@@ -86,6 +86,9 @@ impl OpenDocument {
         let file_type =
             FileType::detect(path, &head).ok_or_else(|| unsupported("no reader knows this kind of file"))?;
         let reader = match file_type {
+            FileType::Xlsx | FileType::Xlsb | FileType::Xls | FileType::Ods => spreadsheet::open(&source, limits)?,
+            FileType::Docx => word::open(&source, limits)?,
+            FileType::Pptx => slides::open(&source, limits)?,
             FileType::Csv | FileType::Tsv => plain::csv::open(source, limits)?,
             FileType::Markdown => plain::markdown::open(&source, limits)?,
             FileType::Html => plain::html::open(&source, limits)?,

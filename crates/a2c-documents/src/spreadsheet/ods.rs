@@ -72,7 +72,7 @@ impl OdsWorkbook {
             };
             let mut draft = ElementDraft::from(content);
             if is_here {
-                draft.identity = self.archive.checksum(part).map(|checksum| format!("{checksum:08x}"));
+                draft.identity = self.archive.fingerprint(part);
                 let mime_type = mime_type.unwrap_or("application/octet-stream").to_owned();
                 draft.blob = Some(BlobPlace { part: part.to_owned(), mime_type });
             }

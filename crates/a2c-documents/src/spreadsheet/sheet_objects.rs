@@ -132,8 +132,7 @@ impl SheetObjects<'_> {
         };
         let mut draft = ElementDraft::from(content);
         if !target.external && self.archive.has(&target.target) {
-            let checksum = self.archive.checksum(&target.target).unwrap_or_default();
-            draft.identity = Some(format!("{checksum:08x}"));
+            draft.identity = self.archive.fingerprint(&target.target);
             let mime_type = mime_type.unwrap_or("application/octet-stream").to_owned();
             draft.blob = Some(BlobPlace { part: target.target.clone(), mime_type });
         }
