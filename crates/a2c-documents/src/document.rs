@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a2c_document_model::{
-    DocumentProperties, ElementContent, IdAssigner, PageHead, ReadElement, ReadPage, RowWindow, UnreadableCode,
-    UnreadableFile,
+    BlobPlace, DocumentProperties, ElementContent, IdAssigner, PageHead, ReadElement, ReadPage, RowWindow,
+    UnreadableCode, UnreadableFile,
 };
+
+use serde::{Deserialize, Serialize};
 
 use crate::file_type::FileType;
 use crate::limits::ReadLimits;
@@ -29,7 +31,8 @@ pub struct OpenDocument {
 }
 
 /// Why a page or an element is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NotInDocument {
     /// The document has no such page.
     NoPage {
@@ -166,6 +169,11 @@ impl OpenDocument {
     /// The bytes of a picture, or of what else an element names.
     pub fn blob(&mut self, element: &ReadElement) -> Result<Option<Vec<u8>>, UnreadableFile> {
         element.blob.as_ref().map(|place| self.reader.blob(place)).transpose()
+    }
+
+    /// The bytes at a place that an element of this document names.
+    pub fn blob_at(&mut self, place: &BlobPlace) -> Result<Vec<u8>, UnreadableFile> {
+        self.reader.blob(place)
     }
 
     fn read_page(&mut self, index: usize, request: &PageRequest) -> Result<ReadPage, NotInDocument> {

@@ -7,6 +7,7 @@ mod agent;
 mod audit;
 mod computer;
 mod connection;
+mod documents;
 mod logging;
 mod output;
 mod sample;
@@ -52,6 +53,7 @@ enum Command {
     Server(Box<server::ServerArgs>),
     Computer(Box<computer::ComputerArgs>),
     Agent(Box<agent::AgentArgs>),
+    Documents(documents::DocumentsArgs),
     /// Check the audit log of a hub.
     Audit(audit::AuditArgs),
     /// Run the sample MCP server on standard input and output.
@@ -70,7 +72,9 @@ impl Command {
             Self::Server(args) => args.log_defaults(),
             Self::Computer(args) => LogDefaults::at(args.log_level()),
             Self::Agent(args) => LogDefaults::at(args.log_level()),
-            Self::Up(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => LogDefaults::at("warn"),
+            Self::Up(_) | Self::Documents(_) | Self::Audit(_) | Self::SampleServer | Self::Guard => {
+                LogDefaults::at("warn")
+            }
         }
     }
 }
@@ -80,6 +84,12 @@ fn main() -> ExitCode {
     if matches!(cli.command, Command::Guard) {
         // No threads, no logs: it must not depend on anything that can fail together with its Computer.
         return a2c_computer::guard();
+    }
+    if let Command::Documents(args) = &cli.command
+        && args.is_worker()
+    {
+        // No threads: its limits have to hold before anything else happens.
+        return a2c_document_worker::run_worker();
     }
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(run(cli)),
@@ -97,6 +107,7 @@ async fn run(cli: Cli) -> ExitCode {
         Command::Server(args) => server::run(*args).await,
         Command::Computer(args) => computer::run(*args).await,
         Command::Agent(args) => agent::run(*args).await,
+        Command::Documents(args) => documents::run(args).await,
         Command::Audit(args) => audit::run(&args),
         Command::SampleServer => sample::run().await,
         Command::Guard => Ok(a2c_computer::guard()),

@@ -22,7 +22,7 @@ mod table_grid;
 pub(crate) use alternate::AlternateForms;
 pub(crate) use budget::MemoryBudget;
 pub(crate) use chart::read_chart;
-pub(crate) use counting::{NumberFormat, number_label};
+pub(crate) use counting::{CountingFormat, number_label};
 pub(crate) use diagram::read_diagram;
 pub(crate) use drawing_text::{
     BulletLevels, DrawingBullet, DrawingParagraph, DrawingText, LinkResolver, read_bullet_levels, read_drawing_text,

@@ -2,7 +2,7 @@
 
 use a2c_document_model::{ElementContent, ElementDraft};
 
-use crate::ooxml::{BULLET, DrawingBullet, DrawingParagraph, ListBuilder, ListItem, NumberFormat};
+use crate::ooxml::{BULLET, CountingFormat, DrawingBullet, DrawingParagraph, ListBuilder, ListItem};
 
 /// Makes elements of paragraphs. `inherited` tells the bullet of a level that neither the paragraph nor its shape declares.
 pub(super) fn text_blocks(
@@ -60,7 +60,7 @@ fn plain(text: crate::ooxml::RichText, equations: Vec<String>) -> Vec<ElementDra
 /// How far each level is counted.
 #[derive(Default)]
 struct LevelCounts {
-    levels: Vec<(NumberFormat, i64)>,
+    levels: Vec<(CountingFormat, i64)>,
 }
 
 impl LevelCounts {
@@ -75,7 +75,7 @@ impl LevelCounts {
             Some((known, count)) if *known == format => count.saturating_add(1),
             _ => start,
         };
-        self.levels.resize(level + 1, (NumberFormat::None, 0));
+        self.levels.resize(level + 1, (CountingFormat::None, 0));
         self.levels[level] = (format, count);
         Some(format!("{before}{}{after}", format.show(count)))
     }
@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn counts_go_on_and_begin_anew() {
-        let digits = DrawingBullet::Count { format: NumberFormat::Decimal, before: "", after: ".", start: 1 };
-        let letters = DrawingBullet::Count { format: NumberFormat::LowerLetter, before: "", after: ")", start: 2 };
+        let digits = DrawingBullet::Count { format: CountingFormat::Decimal, before: "", after: ".", start: 1 };
+        let letters = DrawingBullet::Count { format: CountingFormat::LowerLetter, before: "", after: ")", start: 2 };
         let mut counts = LevelCounts::default();
         let labels: Vec<Option<String>> = [
             (0, digits),

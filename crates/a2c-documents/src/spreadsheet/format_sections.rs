@@ -7,12 +7,12 @@ const CODE_CHARS: usize = 1024;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FormatSection {
     pub(super) pieces: Vec<FormatPiece>,
-    pub(super) condition: Option<(Comparison, f64)>,
+    pub(super) condition: Option<(SectionCondition, f64)>,
 }
 
 /// How a condition compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(super) enum SectionCondition {
     Less,
     LessOrEqual,
     Equal,
@@ -133,12 +133,12 @@ impl FormatSection {
             return;
         }
         let comparisons = [
-            ("<=", Comparison::LessOrEqual),
-            (">=", Comparison::GreaterOrEqual),
-            ("<>", Comparison::NotEqual),
-            ("<", Comparison::Less),
-            (">", Comparison::Greater),
-            ("=", Comparison::Equal),
+            ("<=", SectionCondition::LessOrEqual),
+            (">=", SectionCondition::GreaterOrEqual),
+            ("<>", SectionCondition::NotEqual),
+            ("<", SectionCondition::Less),
+            (">", SectionCondition::Greater),
+            ("=", SectionCondition::Equal),
         ];
         let condition = comparisons.iter().find_map(|(sign, comparison)| {
             let number = text.strip_prefix(sign)?.trim().parse().ok()?;
@@ -151,12 +151,12 @@ impl FormatSection {
     pub(super) fn holds(&self, value: f64) -> bool {
         match self.condition {
             None => true,
-            Some((Comparison::Less, than)) => value < than,
-            Some((Comparison::LessOrEqual, than)) => value <= than,
-            Some((Comparison::Equal, to)) => value == to,
-            Some((Comparison::NotEqual, to)) => value != to,
-            Some((Comparison::GreaterOrEqual, than)) => value >= than,
-            Some((Comparison::Greater, than)) => value > than,
+            Some((SectionCondition::Less, than)) => value < than,
+            Some((SectionCondition::LessOrEqual, than)) => value <= than,
+            Some((SectionCondition::Equal, to)) => value == to,
+            Some((SectionCondition::NotEqual, to)) => value != to,
+            Some((SectionCondition::GreaterOrEqual, than)) => value >= than,
+            Some((SectionCondition::Greater, than)) => value > than,
         }
     }
 

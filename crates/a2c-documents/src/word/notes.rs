@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use a2c_document_model::{AnnotationKind, ElementContent, ElementDraft, InlineLink};
 
-use crate::ooxml::NumberFormat;
+use crate::ooxml::CountingFormat;
 
 /// How much of a text a comment quotes.
 const QUOTED: usize = 200;
@@ -35,8 +35,8 @@ impl WordNotes {
     /// A footnote or an endnote is mentioned: the mark in the text, and the annotation.
     pub(super) fn mention(&mut self, id: &str, is_endnote: bool) -> Option<(String, ElementDraft)> {
         let (notes, seen, kind, format) = match is_endnote {
-            false => (&mut self.footnotes, &mut self.footnotes_seen, AnnotationKind::Footnote, NumberFormat::Decimal),
-            true => (&mut self.endnotes, &mut self.endnotes_seen, AnnotationKind::Endnote, NumberFormat::LowerRoman),
+            false => (&mut self.footnotes, &mut self.footnotes_seen, AnnotationKind::Footnote, CountingFormat::Decimal),
+            true => (&mut self.endnotes, &mut self.endnotes_seen, AnnotationKind::Endnote, CountingFormat::LowerRoman),
         };
         // A note is mentioned once; a second mention is a reference to the first.
         let note = notes.remove(id)?;

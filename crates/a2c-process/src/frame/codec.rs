@@ -1,5 +1,7 @@
 //! Frames as bytes, and back. Pure.
 
+use std::io;
+
 use bytes::{Buf as _, Bytes, BytesMut};
 
 /// How many bytes tell the length of a payload.
@@ -91,6 +93,12 @@ impl Frame {
             head.extend_from_slice(&length.to_le_bytes());
         }
         head
+    }
+
+    /// Writes it to a stream that blocks, as a worker's standard output does.
+    pub fn write_to(&self, stream: &mut impl io::Write) -> io::Result<()> {
+        stream.write_all(&self.head())?;
+        stream.write_all(self.payload.as_deref().unwrap_or_default())
     }
 
     /// How many bytes it takes.
@@ -229,7 +237,8 @@ mod tests {
     }
 
     fn encode(frame: &Frame) -> Vec<u8> {
-        let bytes = [&frame.head(), &frame.payload.clone().unwrap_or_default()[..]].concat();
+        let mut bytes = Vec::new();
+        frame.write_to(&mut bytes).unwrap();
         assert_eq!(bytes.len(), frame.size());
         bytes
     }

@@ -16,6 +16,7 @@ mod context;
 mod context_cli;
 mod context_real;
 mod control;
+mod documents;
 mod help;
 mod hostile_mcp;
 mod interop_python;
