@@ -177,8 +177,12 @@ fn table(id: &str, table: &TableContent) -> String {
     let mut written = format!("<div class=\"scroll\" id=\"{id}\"><table>");
     if !table.headers.is_empty() {
         written += "<thead><tr>";
-        (0..columns)
-            .for_each(|n| written += &format!("<th>{}</th>", escaped(table.headers.get(n).map_or("", |cell| cell))));
+        for n in 0..columns {
+            // A header stands where the values below it do.
+            let mut cells = table.rows.iter().filter_map(|row| row.get(n)).filter(|cell| !cell.is_empty()).peekable();
+            let class = number_class(cells.peek().is_some() && cells.all(|cell| is_number(cell)));
+            written += &format!("<th{class}>{}</th>", escaped(table.headers.get(n).map_or("", |cell| cell)));
+        }
         written += "</tr></thead>";
     }
     written += "<tbody>";
@@ -186,7 +190,7 @@ fn table(id: &str, table: &TableContent) -> String {
         written += "<tr>";
         for n in 0..columns {
             let cell = row.get(n).map_or("", |cell| cell);
-            let class = if is_number(cell) { " class=\"number\"" } else { "" };
+            let class = number_class(is_number(cell));
             written += &format!("<td{class}>{}</td>", escaped(cell));
         }
         written += "</tr>";
@@ -198,10 +202,14 @@ fn table(id: &str, table: &TableContent) -> String {
     written
 }
 
-/// Whether a cell looks like a number, which stands at the right.
+fn number_class(is_number: bool) -> &'static str {
+    if is_number { " class=\"number\"" } else { "" }
+}
+
+/// Whether a cell looks like a number or a date, which stands at the right.
 fn is_number(cell: &str) -> bool {
     let digits = cell.bytes().filter(u8::is_ascii_digit).count();
-    digits > 0 && cell.chars().all(|c| c.is_ascii_digit() || " .,+-−%()€$£¥".contains(c)) && cell.len() <= 24
+    digits > 0 && cell.chars().all(|c| c.is_ascii_digit() || " .,:+-−%()€$£¥".contains(c)) && cell.len() <= 24
 }
 
 fn chart(id: &str, [kind, title, words]: [&str; 3], series: &[ChartSeries]) -> String {
@@ -314,6 +322,7 @@ mod tests {
             ("-3.5", true),
             ("€ 4", true),
             ("2026-01-02", true),
+            ("2026-01-02 10:30:00", true),
             ("a1", false),
             ("", false),
             ("-", false),

@@ -1,21 +1,29 @@
 //! Pages as a few lines each, and the files that the tests read.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
 
 use a2c_document_model::{ElementContent, ElementDraft, PageDraft};
 use a2c_documents::{FormatReader, PageRequest, ReadLimits, Source, spreadsheet};
 
-/// The folder of the workbooks that Python programs write.
+/// The folder of the workbooks that Python programs write. It stays for the next run of any test: a test is a process of its
+/// own, and writing them takes longer than reading them.
 pub(crate) fn files() -> PathBuf {
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder for the files");
-        let output = a2c_testbed::python_script("sheet_files.py").arg(folder.path()).output().expect("Python runs");
+    let script = include_str!("../../../../tests/interop/python/sheet_files.py");
+    let mut version = DefaultHasher::new();
+    script.hash(&mut version);
+    let below = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = below.join(format!("sheet_files-{:x}", version.finish()));
+    if !folder.is_dir() {
+        let made = tempfile::tempdir_in(below).expect("a folder for the files");
+        let output = a2c_testbed::python_script("sheet_files.py").arg(made.path()).output().expect("Python runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        folder
-    });
-    folder.path().to_owned()
+        // Another test may have been faster; both have made the same.
+        if std::fs::rename(made.path(), &folder).is_ok() {
+            let _ = made.keep();
+        }
+    }
+    folder
 }
 
 pub(crate) fn open(name: &str) -> Box<dyn FormatReader> {
