@@ -18,6 +18,7 @@ mod broadcast;
 #[doc(hidden)]
 pub mod fuzzing;
 mod heartbeat;
+mod large_work;
 mod memory_pool;
 mod message_assembler;
 mod message_clock;

@@ -118,6 +118,15 @@ impl MessageAssembler {
         self.held() + self.dropping.as_ref().map_or(0, |dropped| dropped.size - dropped.missing)
     }
 
+    /// The bytes that the next message is made of, as far as they have arrived.
+    pub(crate) fn ready(&self) -> usize {
+        match &self.header {
+            Some((_, length)) if self.buffer.len() < *length => 0,
+            Some((_, length)) => length + self.begun.as_ref().map_or(0, |(_, beginning)| beginning.len()),
+            None => self.buffer.len(),
+        }
+    }
+
     /// The memory for what was read and for the next read.
     pub(crate) fn wanted(&self, chunk: usize) -> usize {
         let missing = self.header.as_ref().map_or(0, |(_, length)| length.saturating_sub(self.buffer.len()));

@@ -13,6 +13,7 @@ use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
 use crate::heartbeat::HeartbeatAction;
+use crate::large_work::without_delaying_others;
 use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::{BadRequest, respond};
@@ -156,7 +157,8 @@ where
             return respond(status, TEXT, reason.to_string());
         }
     };
-    let (outcome, mut slow) = batch::run(|| take(engine, socket, &payload));
+    let work = || batch::run(|| take(engine, socket, &payload));
+    let (outcome, mut slow) = without_delaying_others(payload.len(), work);
     if let Err(reason) = outcome {
         socket.close(reason);
         // Closing the session is no error.

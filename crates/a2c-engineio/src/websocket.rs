@@ -20,6 +20,7 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use crate::backlog::Backlog;
 use crate::batch::{self, SlowReceivers};
 use crate::heartbeat::{Heartbeat, HeartbeatAction};
+use crate::large_work::without_delaying_others;
 use crate::message_assembler::{Message, MessageAssembler};
 use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
@@ -351,26 +352,29 @@ impl<H: Handler> WebsocketSession<H> {
     fn take(&mut self) -> Result<usize, (CloseReason, u16)> {
         let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.frames.assembler);
         let mut has_completed = false;
-        let (outcome, slow) = batch::run(|| {
-            let (mut count, mut enough) = (0, FIRST_FEW);
-            while !socket.is_closed() {
-                let message = assembler.next(socket.message_limits()).map_err(|violation| {
-                    tracing::debug!(%violation, "closing the connection");
-                    let reason =
-                        if violation.close_code() == 1009 { CloseReason::TooLarge } else { CloseReason::Protocol };
-                    (reason, violation.close_code())
-                })?;
-                let Some(message) = message else { return Ok(count) };
-                // Control frames pass in the middle of a message.
-                has_completed |= !matches!(message, Message::Ping(_) | Message::Pong | Message::Close);
-                handle(&engine.handler, socket, message)?;
-                count += 1;
-                if count == enough {
-                    batch::flush();
-                    enough *= 2;
+        let ready = assembler.ready();
+        let (outcome, slow) = without_delaying_others(ready, || {
+            batch::run(|| {
+                let (mut count, mut enough) = (0, FIRST_FEW);
+                while !socket.is_closed() {
+                    let message = assembler.next(socket.message_limits()).map_err(|violation| {
+                        tracing::debug!(%violation, "closing the connection");
+                        let reason =
+                            if violation.close_code() == 1009 { CloseReason::TooLarge } else { CloseReason::Protocol };
+                        (reason, violation.close_code())
+                    })?;
+                    let Some(message) = message else { return Ok(count) };
+                    // Control frames pass in the middle of a message.
+                    has_completed |= !matches!(message, Message::Ping(_) | Message::Pong | Message::Close);
+                    handle(&engine.handler, socket, message)?;
+                    count += 1;
+                    if count == enough {
+                        batch::flush();
+                        enough *= 2;
+                    }
                 }
-            }
-            Ok(count)
+                Ok(count)
+            })
         });
         self.slow = slow;
         let held = self.frames.assembler.held();
