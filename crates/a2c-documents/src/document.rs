@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_type::FileType;
 use crate::limits::ReadLimits;
-use crate::reader::{FormatReader, PageRequest};
+use crate::reader::{FormatOpener, FormatReader, PageRequest};
 use crate::source::Source;
 use crate::{plain, slides, spreadsheet, word};
 
@@ -73,15 +73,21 @@ impl From<UnreadableFile> for NotInDocument {
 impl OpenDocument {
     /// Opens a file.
     pub fn open(path: &Path, limits: &ReadLimits) -> Result<Self, UnreadableFile> {
-        Self::new(path, Source::open(path)?, limits)
+        Self::from_source(path, Source::open(path)?, limits, &[])
     }
 
     /// Opens bytes under the name of a file.
     pub fn from_bytes(name: &Path, bytes: Arc<[u8]>, limits: &ReadLimits) -> Result<Self, UnreadableFile> {
-        Self::new(name, Source::Bytes(bytes), limits)
+        Self::from_source(name, Source::Bytes(bytes), limits, &[])
     }
 
-    fn new(path: &Path, source: Source, limits: &ReadLimits) -> Result<Self, UnreadableFile> {
+    /// Opens bytes under the name of a file, with readers of more formats than this crate has.
+    pub fn from_source(
+        path: &Path,
+        source: Source,
+        limits: &ReadLimits,
+        more: &[FormatOpener],
+    ) -> Result<Self, UnreadableFile> {
         use std::io::Read as _;
         let mut head = Vec::new();
         source.reader()?.take(HEAD).read_to_end(&mut head).map_err(|error| crate::source::failed(&error))?;
@@ -98,7 +104,10 @@ impl OpenDocument {
             FileType::Text => plain::text::open(&source, limits)?,
             FileType::Json => plain::json::open(&source, limits)?,
             FileType::Code => plain::code::open(&source, path, limits)?,
-            other => return Err(unsupported(&format!("files of the kind {} cannot be read yet", other.as_str()))),
+            other => match more.iter().find(|format| format.file_type == other) {
+                Some(format) => (format.open)(&source, limits)?,
+                None => return Err(unsupported(&format!("files of the kind {} cannot be read yet", other.as_str()))),
+            },
         };
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Self { file_type, stem, reader, limits: limits.clone(), text: None })

@@ -2,7 +2,7 @@
 
 /// Whether `first` is a row of headers above `rest`: words in every column that has something below, no two alike, and
 /// something below that is not alike in kind, or simply words above rows.
-pub(crate) fn is_header(first: &[String], rest: &[Vec<String>]) -> bool {
+pub fn is_header(first: &[String], rest: &[Vec<String>]) -> bool {
     let names: Vec<&str> = first.iter().map(|cell| cell.trim()).collect();
     let last = rest.iter().map(Vec::len).max().unwrap_or(0).min(names.len());
     let named = names.iter().take(last.max(1)).filter(|name| !name.is_empty()).count();

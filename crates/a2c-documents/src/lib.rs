@@ -31,6 +31,7 @@ pub mod xml;
 pub use a2c_document_model as model;
 pub use document::{NotInDocument, OpenDocument, error_page};
 pub use file_type::FileType;
+pub use header_row::is_header;
 pub use limits::ReadLimits;
-pub use reader::{FormatReader, PageRequest};
+pub use reader::{FormatOpener, FormatReader, OpenFormat, PageRequest};
 pub use source::{ReadSeek, Source};

@@ -27,6 +27,12 @@ pub struct ReadLimits {
     pub shared_text_bytes: usize,
     /// The elements of one page; the next ones are on another page.
     pub page_elements: usize,
+    /// The operations that one page of a PDF draws with.
+    pub page_operations: usize,
+    /// The glyphs on one page of a PDF.
+    pub page_glyphs: usize,
+    /// The pixels of a picture that has to be packed anew to be shown.
+    pub picture_pixels: usize,
     /// The bytes of one text on a page; the whole of it is read with its element.
     pub page_text: usize,
     /// The bytes of one element that is read alone.
@@ -48,6 +54,9 @@ impl Default for ReadLimits {
             merges: 100_000,
             shared_text_bytes: 128 << 20,
             page_elements: 200,
+            page_operations: 10_000_000,
+            page_glyphs: 1_000_000,
+            picture_pixels: 100_000_000,
             page_text: 64 << 10,
             element_bytes: 4 << 20,
         }

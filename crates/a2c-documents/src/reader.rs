@@ -2,6 +2,10 @@
 
 use a2c_document_model::{BlobPlace, DocumentProperties, PageDraft, PageHead, RowWindow, UnreadableFile};
 
+use crate::file_type::FileType;
+use crate::limits::ReadLimits;
+use crate::source::Source;
+
 /// A file that its reader has opened. Pages are read when they are asked for, and as often.
 pub trait FormatReader: Send {
     /// What the file says about itself.
@@ -21,6 +25,18 @@ pub trait FormatReader: Send {
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Opens a file of a format.
+pub type OpenFormat = fn(&Source, &ReadLimits) -> Result<Box<dyn FormatReader>, UnreadableFile>;
+
+/// What opens the files of a format.
+#[derive(Debug, Clone, Copy)]
+pub struct FormatOpener {
+    /// The format.
+    pub file_type: FileType,
+    /// Opens a file of it.
+    pub open: OpenFormat,
 }
 
 /// What is wanted of a page.

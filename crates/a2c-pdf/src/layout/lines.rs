@@ -1,0 +1,181 @@
+//! Lines out of words: what stands on one baseline, cut where a gap is wider than between words.
+
+use super::script::text_runs_left;
+use crate::content::{ContentRole, PageWord};
+use crate::geometry::PageBox;
+
+/// How far baselines of one line differ, by the size of the letters.
+const BASELINE: f32 = 0.15;
+/// The gap that ends a piece of a line, by the size of the letters.
+const PIECE_GAP: f32 = 1.0;
+
+/// Words that stand together on one baseline.
+#[derive(Debug, Clone)]
+pub(crate) struct LinePiece {
+    /// In the order in which they are read.
+    pub(crate) words: Vec<PageWord>,
+    pub(crate) place: PageBox,
+    pub(crate) baseline: f32,
+    /// The size of most letters.
+    pub(crate) size: f32,
+}
+
+impl LinePiece {
+    fn new(words: Vec<PageWord>) -> Option<Self> {
+        let first = words.first()?;
+        let mut place = first.place;
+        words.iter().for_each(|word| place.add(word.place));
+        let size = dominant_size(&words);
+        let main = words.iter().find(|word| (word.size - size).abs() < 0.05 * size).unwrap_or(first);
+        let baseline = main.baseline;
+        Some(Self { words, place, baseline, size })
+    }
+
+    /// A piece of several, in their order.
+    pub(super) fn joined(pieces: Vec<Self>) -> Option<Self> {
+        Self::new(pieces.into_iter().flat_map(|piece| piece.words).collect())
+    }
+
+    /// Whether all of its letters are bold.
+    pub(crate) fn is_bold(&self) -> bool {
+        self.words.iter().all(|word| word.style.bold || !word.text.chars().any(char::is_alphanumeric))
+            && self.words.iter().any(|word| word.style.bold)
+    }
+
+    /// Whether all of its letters are equally wide.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.words.iter().all(|word| word.style.fixed)
+    }
+
+    pub(crate) fn role(&self) -> ContentRole {
+        self.words.first().map(|word| word.role).unwrap_or_default()
+    }
+
+    /// How many characters it has.
+    pub(crate) fn length(&self) -> usize {
+        self.words.iter().map(|word| super::script::visual_length(&word.text) + 1).sum::<usize>().saturating_sub(1)
+    }
+}
+
+/// The size of most letters.
+fn dominant_size(words: &[PageWord]) -> f32 {
+    let mut sizes: Vec<(f32, usize)> = Vec::new();
+    for word in words {
+        let known = sizes.iter().position(|(size, _)| (*size - word.size).abs() < 0.25);
+        match known {
+            Some(at) => sizes[at].1 += word.text.len(),
+            None if sizes.len() < 16 => sizes.push((word.size, word.text.len())),
+            None => {}
+        }
+    }
+    sizes.iter().max_by_key(|(_, count)| *count).map_or(1.0, |(size, _)| *size)
+}
+
+/// The pieces of lines of words that are all read in one frame.
+pub(crate) fn line_pieces(mut words: Vec<PageWord>) -> Vec<LinePiece> {
+    words.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.place.x0.total_cmp(&b.place.x0)));
+    let mut pieces = Vec::new();
+    let mut row: Vec<PageWord> = Vec::new();
+    for word in words {
+        let begins = row.first().is_some_and(|first| {
+            (word.baseline - first.baseline).abs() > BASELINE * first.size.min(word.size).max(1.0)
+        });
+        if begins {
+            cut_row(std::mem::take(&mut row), &mut pieces);
+        }
+        row.push(word);
+    }
+    cut_row(row, &mut pieces);
+    attach_small(pieces)
+}
+
+fn cut_row(mut row: Vec<PageWord>, pieces: &mut Vec<LinePiece>) {
+    row.sort_by(|a, b| a.place.x0.total_cmp(&b.place.x0));
+    let mut piece: Vec<PageWord> = Vec::new();
+    for word in row {
+        if let Some(last) = piece.last_mut() {
+            // Drawn twice, to look bold or to throw a shadow.
+            let again = (word.place.x0 - last.place.x0).abs() < 0.3 * word.size && word.text == last.text;
+            if again {
+                last.blank_after |= word.blank_after;
+                continue;
+            }
+            let gap = word.place.x0 - last.place.x1;
+            if gap > PIECE_GAP * word.size.max(last.size) && !is_marker_gap(&piece, gap) {
+                pieces.extend(LinePiece::new(in_reading_order(std::mem::take(&mut piece))));
+            }
+        }
+        piece.push(word);
+    }
+    pieces.extend(LinePiece::new(in_reading_order(piece)));
+}
+
+/// Whether a gap stands between the sign of a list and its text.
+fn is_marker_gap(piece: &[PageWord], gap: f32) -> bool {
+    matches!(piece, [only] if super::lists::is_marker(&only.text) && gap <= 4.0 * only.size)
+}
+
+/// Words of scripts that run to the left are read from the right.
+fn in_reading_order(mut words: Vec<PageWord>) -> Vec<PageWord> {
+    if text_runs_left(words.iter().map(|word| word.text.as_str())) {
+        words.reverse();
+        for word in &mut words {
+            if word.text.chars().any(super::script::runs_left) {
+                word.text = word.text.chars().rev().collect();
+            }
+        }
+    }
+    words
+}
+
+/// Puts raised and lowered words to the line that they belong to.
+fn attach_small(pieces: Vec<LinePiece>) -> Vec<LinePiece> {
+    let mut kept: Vec<LinePiece> = Vec::with_capacity(pieces.len());
+    let mut small: Vec<LinePiece> = Vec::new();
+    // Only where letters differ in size can there be small ones.
+    let largest = pieces.iter().map(|piece| piece.size).fold(0.0, f32::max);
+    for piece in pieces {
+        let is_small = piece.size < 0.85 * largest && piece.length() <= 12 && piece.words.len() <= 3;
+        if is_small { small.push(piece) } else { kept.push(piece) }
+    }
+    let mut homeless = Vec::new();
+    for piece in small {
+        match home_of(&piece, &kept) {
+            Some(home) => {
+                let line = &mut kept[home];
+                let at = line.words.iter().position(|word| word.place.x0 > piece.place.x0).unwrap_or(line.words.len());
+                line.place.add(piece.place);
+                line.words.splice(at..at, piece.words);
+            }
+            None => homeless.push(piece),
+        }
+    }
+    kept.extend(homeless);
+    kept.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.place.x0.total_cmp(&b.place.x0)));
+    kept
+}
+
+/// The line that a small piece is raised or lowered from. Lines are sorted by their baselines.
+fn home_of(piece: &LinePiece, lines: &[LinePiece]) -> Option<usize> {
+    let reach = piece.size * 1.6;
+    let first = lines.partition_point(|line| line.baseline < piece.baseline - reach);
+    let near = lines.iter().enumerate().skip(first).take_while(|(_, line)| line.baseline <= piece.baseline + reach);
+    let mut found = None;
+    for (at, line) in near.take(200) {
+        let is_larger = piece.size < 0.85 * line.size;
+        let shift = (line.baseline - piece.baseline).abs();
+        if !is_larger || shift > 0.6 * line.size {
+            continue;
+        }
+        let touches = line.words.iter().any(|word| {
+            let (after, before) = (piece.place.x0 - word.place.x1, word.place.x0 - piece.place.x1);
+            let range = -0.3 * line.size..=0.28 * line.size;
+            range.contains(&after) || range.contains(&before)
+        });
+        if touches {
+            found = Some(at);
+            break;
+        }
+    }
+    found
+}
