@@ -178,6 +178,13 @@ def protected(path):
     page.save()
 
 
+def rows(path):
+    """A table that fills a page."""
+    cells = [["Number", "Square"]] + [[str(number), str(number * number)] for number in range(30)]
+    style = TableStyle([("GRID", (0, 0), (-1, -1), 0.5, colors.black)])
+    SimpleDocTemplate(path, pagesize=A4).build([Table(cells, style=style)])
+
+
 def many(path, pages):
     """Dense pages."""
     document = SimpleDocTemplate(path, pagesize=A4)
@@ -198,6 +205,7 @@ def main(folder, kinds):
         "form": form,
         "scan": scan,
         "protected": protected,
+        "rows": rows,
         "many": lambda path: many(path, 40),
     }
     for kind in kinds or makers:
