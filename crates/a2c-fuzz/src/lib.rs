@@ -6,6 +6,7 @@
 
 mod dpe_uri;
 mod mutate;
+mod pdf_pages;
 mod request_decoders;
 mod window_uri;
 
@@ -22,10 +23,11 @@ pub struct FuzzTarget {
 }
 
 /// Every target.
-pub const TARGETS: [FuzzTarget; 5] = [
+pub const TARGETS: [FuzzTarget; 6] = [
     FuzzTarget { name: "dpe_uri", check: dpe_uri },
     FuzzTarget { name: "engine_frames", check: engine_frames },
     FuzzTarget { name: "hub_packets", check: hub_packets },
+    FuzzTarget { name: "pdf_pages", check: pdf_pages },
     FuzzTarget { name: "request_decoders", check: request_decoders },
     FuzzTarget { name: "window_uri", check: window_uri },
 ];
@@ -47,6 +49,11 @@ pub fn engine_frames(bytes: &[u8]) {
 /// Any text of a member is a packet that the hub can pass on with the right name in it, or is refused.
 pub fn hub_packets(bytes: &[u8]) {
     a2c_hub::fuzzing::decode(text(bytes));
+}
+
+/// Any bytes are a PDF file whose pages can be read, or are refused with a reason.
+pub fn pdf_pages(bytes: &[u8]) {
+    pdf_pages::check(bytes);
 }
 
 /// Any text of a peer is decoded as what it should be, or is refused with an error of the protocol.

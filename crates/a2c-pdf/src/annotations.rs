@@ -142,7 +142,7 @@ fn quotation(marked: &[PageBox], words: &[PageWord]) -> Option<String> {
         return None;
     }
     let is_marked = |word: &&PageWord| {
-        word.frame == ReadingFrame::Right && marked.iter().any(|place| place.has(word.place.center()))
+        word.frame == ReadingFrame::RIGHT && marked.iter().any(|place| place.has(word.place.center()))
     };
     let words: Vec<&str> = words.iter().filter(is_marked).take(100).map(|word| word.text.as_str()).collect();
     let text: String = words.join(" ").chars().take(QUOTATION).collect();

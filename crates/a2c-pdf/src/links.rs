@@ -1,6 +1,6 @@
 //! The links of a page: where they are, and where they lead.
 
-use crate::content::{PageWord, ReadingFrame};
+use crate::content::PageWord;
 use crate::geometry::PageBox;
 
 /// The links of a page.
@@ -28,14 +28,8 @@ impl PageLinks {
         if self.links.is_empty() {
             return None;
         }
-        let (x, y) = word.place.center();
         // Back from the frame that the line is read in to the page.
-        let (x, y) = match word.frame {
-            ReadingFrame::Right => (x, y),
-            ReadingFrame::Down => (-y, x),
-            ReadingFrame::Left => (-x, -y),
-            ReadingFrame::Up => (y, -x),
-        };
+        let (x, y) = word.frame.turn_back(word.place.center());
         let below = self.links.partition_point(|link| link.place.y0 <= y);
         let near = &self.links[..below];
         // Links are a few lines high: those that begin far above do not reach here.

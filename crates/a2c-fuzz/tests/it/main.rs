@@ -79,6 +79,11 @@ fn hub_packets() {
 }
 
 #[test]
+fn pdf_pages() {
+    try_for_a_while("pdf_pages");
+}
+
+#[test]
 fn request_decoders() {
     try_for_a_while("request_decoders");
 }

@@ -16,7 +16,7 @@ use super::paths::PathCollector;
 use super::state::StateStack;
 use super::words::{PlacedGlyph, WordBuilder};
 use super::{DrawnPicture, PageContent};
-use crate::font::{CodeText, FontShelf, TextFont};
+use crate::font::{CodeText, FontShelf, FontStyle, TextFont};
 use crate::geometry::{PageFrame, PlaneMatrix};
 use crate::pictures::PictureObject;
 use crate::unpack::{streams_of, unpack};
@@ -155,6 +155,7 @@ impl Interpreter<'_> {
             Op::HorizontalScaling(stretch) => state.text.stretch = stretch.0.as_f64() / 100.0,
             Op::TextLeading(leading) => state.text.leading = leading.0.as_f64(),
             Op::TextRise(rise) => state.text.rise = rise.0.as_f64(),
+            Op::TextRenderingMode(mode) => state.text.invisible = mode.0.as_i64() == 3,
             Op::SetTextMatrix(m) => {
                 let matrix = PlaneMatrix::of_operands([&m.0, &m.1, &m.2, &m.3, &m.4, &m.5]);
                 *place = TextPlace { line: matrix, now: matrix };
@@ -265,6 +266,8 @@ impl Interpreter<'_> {
         let (hidden, role) = (self.marks.is_hidden(), self.marks.role());
         let page = self.states.now.matrix;
         let is_vertical = font.is_vertical();
+        // The font of invisible text says nothing of how the page looks.
+        let style = if text.invisible { FontStyle::default() } else { font.style };
         let own = PlaneMatrix::new([size * stretch, 0.0, 0.0, size, 0.0, rise]);
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -293,7 +296,7 @@ impl Interpreter<'_> {
                     matrix: own.then(&place.now).then(&page),
                     advance: width + spread,
                     is_vertical,
-                    style: font.style,
+                    style,
                     role,
                     em: font.em,
                 });

@@ -27,6 +27,8 @@ pub(super) struct TextSettings {
     pub(super) stretch: f64,
     pub(super) leading: f64,
     pub(super) rise: f64,
+    /// Text that is not drawn: what was recognised in a scan.
+    pub(super) invisible: bool,
 }
 
 /// The states of a page.
@@ -47,6 +49,7 @@ impl StateStack {
             stretch: 1.0,
             leading: 0.0,
             rise: 0.0,
+            invisible: false,
         };
         Self { now: DrawState { matrix, line_width: 1.0, text }, saved: Vec::new(), beyond: 0 }
     }

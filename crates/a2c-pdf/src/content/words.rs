@@ -6,7 +6,7 @@ use crate::font::FontStyle;
 use crate::geometry::{PageBox, PlaneMatrix};
 
 /// The gap between two glyphs that is the end of a word, by the size of the letters.
-const WORD_GAP: f32 = 0.17;
+const WORD_GAP: f32 = 0.15;
 /// How far a glyph goes back at most to belong to the word before it.
 const BACKWARDS: f32 = 0.45;
 /// How far up or down.
@@ -14,45 +14,60 @@ const BASELINE: f32 = 0.18;
 /// The longest word, in bytes: text without blanks is cut there.
 const LONGEST: usize = 1000;
 
-/// The direction that lines run in. Lines that do not run to the right are turned until they do.
+/// The direction that lines run in, in tenths of a degree, clockwise from the right. Lines that do not run to the right are
+/// turned until they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum ReadingFrame {
-    #[default]
-    Right,
-    Down,
-    Left,
-    Up,
-}
+pub(crate) struct ReadingFrame(i16);
 
 impl ReadingFrame {
-    pub(crate) const ALL: [Self; 4] = [Self::Right, Self::Down, Self::Up, Self::Left];
+    pub(crate) const RIGHT: Self = Self(0);
 
     /// The direction of a vector on the page.
     fn of(x: f64, y: f64) -> Self {
-        match (x.abs() >= y.abs(), x >= 0.0, y >= 0.0) {
-            (true, true, _) => Self::Right,
-            (true, false, _) => Self::Left,
-            (false, _, true) => Self::Down,
-            (false, _, false) => Self::Up,
+        // Nearly all there is.
+        if x > 0.0 && y.abs() < 0.001 * x {
+            return Self::RIGHT;
+        }
+        let angle = (y.atan2(x).to_degrees() * 10.0).round() as i16;
+        Self(if angle == -1800 { 1800 } else { angle })
+    }
+
+    /// The sine and the cosine of the direction.
+    fn sin_cos(self) -> (f64, f64) {
+        match self.0 {
+            0 => (0.0, 1.0),
+            900 => (1.0, 0.0),
+            1800 => (0.0, -1.0),
+            -900 => (-1.0, 0.0),
+            angle => (f64::from(angle) / 10.0).to_radians().sin_cos(),
         }
     }
 
     /// A point of the page, turned.
     pub(crate) fn turn(self, (x, y): (f64, f64)) -> (f32, f32) {
-        let (x, y) = (x as f32, y as f32);
-        match self {
-            Self::Right => (x, y),
-            Self::Down => (y, -x),
-            Self::Left => (-x, -y),
-            Self::Up => (-y, x),
+        if self == Self::RIGHT {
+            return (x as f32, y as f32);
         }
+        let (sin, cos) = self.sin_cos();
+        ((x * cos + y * sin) as f32, (y * cos - x * sin) as f32)
+    }
+
+    /// A point that was turned, back on the page.
+    pub(crate) fn turn_back(self, (x, y): (f32, f32)) -> (f32, f32) {
+        if self == Self::RIGHT {
+            return (x, y);
+        }
+        let (x, y, (sin, cos)) = (f64::from(x), f64::from(y), self.sin_cos());
+        ((x * cos - y * sin) as f32, (x * sin + y * cos) as f32)
     }
 
     /// A box of the page, turned.
     pub(crate) fn turn_box(self, place: PageBox) -> PageBox {
-        let (ax, ay) = self.turn((f64::from(place.x0), f64::from(place.y0)));
-        let (bx, by) = self.turn((f64::from(place.x1), f64::from(place.y1)));
-        PageBox { x0: ax.min(bx), y0: ay.min(by), x1: ax.max(bx), y1: ay.max(by) }
+        let (x0, y0, x1, y1) = (place.x0.into(), place.y0.into(), place.x1.into(), place.y1.into());
+        let corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y1)].map(|corner| self.turn(corner));
+        let mut turned = PageBox { x0: corners[0].0, y0: corners[0].1, x1: corners[0].0, y1: corners[0].1 };
+        corners.iter().for_each(|(x, y)| turned.add(PageBox { x0: *x, y0: *y, x1: *x, y1: *y }));
+        turned
     }
 }
 
@@ -65,6 +80,8 @@ pub(crate) struct PageWord {
     pub(crate) baseline: f32,
     /// The size of its letters.
     pub(crate) size: f32,
+    /// The size that gaps between its letters are measured by: less than that of the letters where these are narrow.
+    pub(crate) gap_size: f32,
     pub(crate) style: FontStyle,
     pub(crate) frame: ReadingFrame,
     pub(crate) role: ContentRole,
@@ -100,7 +117,9 @@ impl WordBuilder {
             true => (ReadingFrame::of(-m.c, -m.d), (0.0, -glyph.advance)),
             false => (ReadingFrame::of(m.a, m.b), (glyph.advance, 0.0)),
         };
-        let size = (m.c.hypot(m.d) * glyph.em) as f32;
+        let (height, width) =
+            if glyph.is_vertical { (m.a.hypot(m.b), m.c.hypot(m.d)) } else { (m.c.hypot(m.d), m.a.hypot(m.b)) };
+        let (size, gap_size) = ((height * glyph.em) as f32, (width.min(height) * glyph.em) as f32);
         let (start, baseline) = frame.turn((m.e, m.f));
         let (end, _) = frame.turn(m.apply(reach.0, reach.1));
         if ![start, baseline, end, size].iter().all(|number| number.is_finite()) || size <= 0.0 {
@@ -122,7 +141,7 @@ impl WordBuilder {
             && word.text.len() < LONGEST
         {
             let gap = place.x0 - word.place.x1;
-            if gap <= WORD_GAP * size && gap >= -BACKWARDS * size {
+            if gap <= WORD_GAP * gap_size && gap >= -BACKWARDS * size {
                 push_text(&mut word.text, glyph.text);
                 word.place.add(place);
                 return;
@@ -135,7 +154,7 @@ impl WordBuilder {
         let mut text = String::with_capacity(12);
         push_text(&mut text, glyph.text);
         let (style, role) = (glyph.style, glyph.role);
-        self.open = Some(PageWord { text, place, baseline, size, style, frame, role, blank_after: false });
+        self.open = Some(PageWord { text, place, baseline, size, gap_size, style, frame, role, blank_after: false });
     }
 
     /// A blank that is drawn.
@@ -194,6 +213,17 @@ mod tests {
     }
 
     #[test]
+    fn points_turn_and_turn_back() {
+        for (x, y) in [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (0.9, 0.3)] {
+            let frame = ReadingFrame::of(x, y);
+            let (u, v) = frame.turn((x, y));
+            assert!(u > 0.9 && v.abs() < 0.01, "{x} {y}: {u} {v}");
+            let (a, b) = frame.turn_back((u, v));
+            assert!((f64::from(a) - x).abs() < 0.01 && (f64::from(b) - y).abs() < 0.01);
+        }
+    }
+
+    #[test]
     fn turned_lines_are_read_along_their_direction() {
         let mut builder = WordBuilder::default();
         for (text, y) in [("u", 100.0), ("p", 95.0)] {
@@ -208,6 +238,6 @@ mod tests {
             });
         }
         let words = builder.finish();
-        assert_eq!((words.len(), words[0].text.as_str(), words[0].frame), (1, "up", ReadingFrame::Up));
+        assert_eq!((words.len(), words[0].text.as_str(), words[0].frame), (1, "up", ReadingFrame(-900)));
     }
 }

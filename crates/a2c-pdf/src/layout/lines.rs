@@ -5,9 +5,14 @@ use crate::content::{ContentRole, PageWord};
 use crate::geometry::PageBox;
 
 /// How far baselines of one line differ, by the size of the letters.
-const BASELINE: f32 = 0.15;
+const BASELINE: f32 = 0.28;
 /// The gap that ends a piece of a line, by the size of the letters.
 const PIECE_GAP: f32 = 1.0;
+
+/// The most words of a piece that may all be raised or lowered.
+const SMALL_WORDS: usize = 6;
+/// How many lines around a word may be the one that it is raised from.
+const NEAR: usize = 100;
 
 /// Words that stand together on one baseline.
 #[derive(Debug, Clone)]
@@ -129,53 +134,43 @@ fn in_reading_order(mut words: Vec<PageWord>) -> Vec<PageWord> {
 }
 
 /// Puts raised and lowered words to the line that they belong to.
-fn attach_small(pieces: Vec<LinePiece>) -> Vec<LinePiece> {
-    let mut kept: Vec<LinePiece> = Vec::with_capacity(pieces.len());
-    let mut small: Vec<LinePiece> = Vec::new();
-    // Only where letters differ in size can there be small ones.
-    let largest = pieces.iter().map(|piece| piece.size).fold(0.0, f32::max);
-    for piece in pieces {
-        let is_small = piece.size < 0.85 * largest && piece.length() <= 12 && piece.words.len() <= 3;
-        if is_small { small.push(piece) } else { kept.push(piece) }
-    }
-    let mut homeless = Vec::new();
-    for piece in small {
-        match home_of(&piece, &kept) {
-            Some(home) => {
-                let line = &mut kept[home];
-                let at = line.words.iter().position(|word| word.place.x0 > piece.place.x0).unwrap_or(line.words.len());
-                line.place.add(piece.place);
-                line.words.splice(at..at, piece.words);
-            }
-            None => homeless.push(piece),
-        }
-    }
-    kept.extend(homeless);
-    kept.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.place.x0.total_cmp(&b.place.x0)));
-    kept
-}
-
-/// The line that a small piece is raised or lowered from. Lines are sorted by their baselines.
-fn home_of(piece: &LinePiece, lines: &[LinePiece]) -> Option<usize> {
-    let reach = piece.size * 1.6;
-    let first = lines.partition_point(|line| line.baseline < piece.baseline - reach);
-    let near = lines.iter().enumerate().skip(first).take_while(|(_, line)| line.baseline <= piece.baseline + reach);
-    let mut found = None;
-    for (at, line) in near.take(200) {
-        let is_larger = piece.size < 0.85 * line.size;
-        let shift = (line.baseline - piece.baseline).abs();
-        if !is_larger || shift > 0.6 * line.size {
+fn attach_small(mut pieces: Vec<LinePiece>) -> Vec<LinePiece> {
+    pieces.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.place.x0.total_cmp(&b.place.x0)));
+    let mut small: Vec<usize> = (0..pieces.len()).filter(|at| pieces[*at].words.len() <= SMALL_WORDS).collect();
+    // The smallest first: what is raised from a raised word goes along with it.
+    small.sort_by(|a, b| pieces[*a].size.total_cmp(&pieces[*b].size));
+    for at in small {
+        let homes: Vec<Option<usize>> = pieces[at].words.iter().map(|word| home_of(at, word, &pieces)).collect();
+        if homes.iter().all(Option::is_none) {
             continue;
         }
-        let touches = line.words.iter().any(|word| {
-            let (after, before) = (piece.place.x0 - word.place.x1, word.place.x0 - piece.place.x1);
-            let range = -0.3 * line.size..=0.28 * line.size;
-            range.contains(&after) || range.contains(&before)
-        });
-        if touches {
-            found = Some(at);
-            break;
+        let words = std::mem::take(&mut pieces[at].words);
+        for (word, home) in words.into_iter().zip(homes) {
+            let line = &mut pieces[home.unwrap_or(at)];
+            let place = line.words.iter().position(|other| other.place.x0 > word.place.x0).unwrap_or(line.words.len());
+            line.place.add(word.place);
+            line.words.insert(place, word);
         }
     }
-    found
+    pieces.retain(|piece| !piece.words.is_empty());
+    pieces
+}
+
+/// The line that a word of a piece is raised or lowered from. Pieces are sorted by their baselines.
+fn home_of(from: usize, word: &PageWord, pieces: &[LinePiece]) -> Option<usize> {
+    let reach = word.size * 1.2;
+    let first = pieces.partition_point(|line| line.baseline < word.baseline - reach);
+    let near = pieces.iter().enumerate().skip(first).take_while(|(_, line)| line.baseline <= word.baseline + reach);
+    let touches = |line: &LinePiece| {
+        let range = -0.3 * line.size..=0.28 * line.size;
+        let touching = |other: &PageWord| {
+            range.contains(&(word.place.x0 - other.place.x1)) || range.contains(&(other.place.x0 - word.place.x1))
+        };
+        line.place.x0 - line.size < word.place.x1 && line.words.iter().any(touching)
+    };
+    let is_home = |(at, line): &(usize, &LinePiece)| {
+        let shift = (line.baseline - word.baseline).abs();
+        *at != from && word.size < 0.85 * line.size && shift <= 0.6 * line.size && touches(line)
+    };
+    near.take(NEAR).find(is_home).map(|(at, _)| at)
 }

@@ -12,7 +12,9 @@ mod rule_grid;
 mod script;
 mod tables;
 
-use a2c_document_model::{ElementContent, ElementDraft};
+use std::collections::BTreeMap;
+
+use a2c_document_model::{ElementContent, ElementDraft, InlineLink};
 
 use self::aligned::{RowPieces, TableOrRow, find_tables};
 use self::blocks::{BlockKind, TextBlock, text_blocks};
@@ -49,16 +51,15 @@ enum FlowPart {
 impl PageLayout<'_> {
     /// The elements of a page. `edges` tells which lines above and below it are on other pages too.
     pub(crate) fn elements(&self, content: PageContent, edges: &EdgeLines) -> Vec<ElementDraft> {
-        let mut by_frame: [Vec<PageWord>; 4] = Default::default();
+        let mut by_frame: BTreeMap<ReadingFrame, Vec<PageWord>> = BTreeMap::new();
         for word in content.words {
-            by_frame[word.frame as usize].push(word);
+            by_frame.entry(word.frame).or_default().push(word);
         }
-        let main =
-            ReadingFrame::ALL.into_iter().max_by_key(|frame| (by_frame[*frame as usize].len(), u8::MAX - *frame as u8));
-        let main = main.unwrap_or_default();
+        let main = by_frame.iter().max_by_key(|(frame, words)| (words.len(), **frame == ReadingFrame::RIGHT));
+        let main = main.map(|(frame, _)| *frame).unwrap_or_default();
+        let words = by_frame.remove(&main).unwrap_or_default();
         let (mut head, mut elements, mut foot) = (Vec::new(), Vec::new(), Vec::new());
-        let words = std::mem::take(&mut by_frame[main as usize]);
-        let rules = if main == ReadingFrame::Right { content.rules.as_slice() } else { &[] };
+        let rules = if main == ReadingFrame::RIGHT { content.rules.as_slice() } else { &[] };
         let (tables, words) = take_tables(rules, words);
         let mut pieces = Vec::new();
         for piece in line_pieces(words) {
@@ -71,14 +72,17 @@ impl PageLayout<'_> {
         let body = BodyLook::of(pieces.iter());
         let mut parts: Vec<FlowPart> = pieces.into_iter().map(FlowPart::Line).collect();
         parts.extend(tables.into_iter().map(FlowPart::Table));
-        parts.extend(content.pictures.into_iter().filter(|picture| self.is_shown(picture)).map(FlowPart::Picture));
+        let pictures = content.pictures.into_iter().filter(|picture| self.is_shown(picture));
+        // What lies behind the text does not divide it.
+        let (behind, among): (Vec<_>, Vec<_>) = pictures.partition(|picture| self.is_background(picture));
+        elements.extend(behind.iter().map(|picture| self.picture(picture)));
+        parts.extend(among.into_iter().map(FlowPart::Picture));
         for column in ordered_columns(parts, main, body.size) {
             self.column(column, &body, &mut elements);
         }
         // Lines that run in other directions: notes at the margin, names of axes.
-        for frame in ReadingFrame::ALL.into_iter().filter(|frame| *frame != main) {
-            let pieces = line_pieces(std::mem::take(&mut by_frame[frame as usize]));
-            let parts = pieces.into_iter().map(FlowPart::Line).collect();
+        for (frame, words) in by_frame {
+            let parts = line_pieces(words).into_iter().map(FlowPart::Line).collect();
             for column in ordered_columns(parts, frame, body.size) {
                 self.column(column, &body, &mut elements);
             }
@@ -115,6 +119,19 @@ impl PageLayout<'_> {
             && place.y1 > 0.0
     }
 
+    /// Whether a picture covers most of the page.
+    fn is_background(&self, picture: &DrawnPicture) -> bool {
+        picture.place.width() * picture.place.height() > 0.5 * self.width * self.height
+    }
+
+    fn picture(&self, picture: &DrawnPicture) -> ElementDraft {
+        let mut draft = picture.facts.draft();
+        if let Some(url) = self.links.of_place(picture.place) {
+            draft.metadata.links.push(InlineLink { text: String::new(), url: url.to_owned(), cell: None });
+        }
+        draft
+    }
+
     fn column(&self, parts: Vec<FlowPart>, body: &BodyLook, elements: &mut Vec<ElementDraft>) {
         let mut rows: Vec<RowPieces> = Vec::new();
         for part in parts {
@@ -132,16 +149,7 @@ impl PageLayout<'_> {
                 }
                 FlowPart::Picture(picture) => {
                     self.rows(std::mem::take(&mut rows), body, elements);
-                    let mut draft = picture.facts.draft();
-                    if let Some(url) = self.links.of_place(picture.place) {
-                        let url = url.to_owned();
-                        draft.metadata.links.push(a2c_document_model::InlineLink {
-                            text: String::new(),
-                            url,
-                            cell: None,
-                        });
-                    }
-                    elements.push(draft);
+                    elements.push(self.picture(&picture));
                 }
             }
         }
@@ -225,7 +233,10 @@ fn code_text(lines: &[LinePiece]) -> String {
         let mut end = line.place.x0;
         for (place, word) in line.words.iter().enumerate() {
             let gap = ((word.place.x0 - end) / (0.6 * word.size)).round().clamp(0.0, 80.0) as usize;
-            let gap = if place == 0 { 0 } else { gap };
+            let gap = match place.checked_sub(1) {
+                Some(before) => gap.max(usize::from(rich::has_blank(&line.words[before], word))),
+                None => 0,
+            };
             (0..gap).for_each(|_| text.push(' '));
             text.push_str(&word.text);
             end = word.place.x1;

@@ -44,7 +44,7 @@ impl PageEdges {
     pub(crate) fn of(words: &[PageWord], height: f32) -> Self {
         let is_near = |word: &&PageWord| {
             let from_edge = word.baseline.min(height - word.baseline);
-            word.frame == ReadingFrame::Right && from_edge < height * (EDGE + NEXT)
+            word.frame == ReadingFrame::RIGHT && from_edge < height * (EDGE + NEXT)
         };
         let mut near: Vec<&PageWord> = words.iter().filter(is_near).take(WORDS).collect();
         near.sort_by(|a, b| a.baseline.total_cmp(&b.baseline));
@@ -99,7 +99,7 @@ impl EdgeLines {
     /// Whether a piece belongs to one of the lines.
     pub(super) fn has(&self, piece: &LinePiece) -> bool {
         piece.words.first().is_some_and(|word| {
-            word.frame == ReadingFrame::Right && self.baselines.iter().any(|line| (line - piece.baseline).abs() < 1.5)
+            word.frame == ReadingFrame::RIGHT && self.baselines.iter().any(|line| (line - piece.baseline).abs() < 1.5)
         })
     }
 }

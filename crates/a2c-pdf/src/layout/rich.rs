@@ -7,7 +7,7 @@ use crate::content::PageWord;
 use crate::links::PageLinks;
 
 /// The gap between two words that a blank stands for, by the size of the letters.
-const BLANK_GAP: f32 = 0.16;
+const BLANK_GAP: f32 = 0.14;
 /// The most spans and links of one text.
 const MARKS: usize = 2_000;
 
@@ -127,13 +127,13 @@ impl<'l> WordText<'l> {
 }
 
 /// Whether a blank stands between two words of a line.
-fn has_blank(word: &PageWord, next: &PageWord) -> bool {
+pub(super) fn has_blank(word: &PageWord, next: &PageWord) -> bool {
     // To the left where the script runs there.
     let gap = match next.place.x0 >= word.place.x0 {
         true => next.place.x0 - word.place.x1,
         false => word.place.x0 - next.place.x1,
     };
-    let size = word.size.max(next.size);
+    let size = word.gap_size.max(next.gap_size);
     let between_unspaced =
         word.text.chars().next_back().is_some_and(is_unspaced) && next.text.chars().next().is_some_and(is_unspaced);
     match between_unspaced {
@@ -163,8 +163,9 @@ mod tests {
             place: PageBox { x0, y0: 0.0, x1, y1: 10.0 },
             baseline: 8.0,
             size: 10.0,
+            gap_size: 10.0,
             style: FontStyle::default(),
-            frame: ReadingFrame::Right,
+            frame: ReadingFrame::RIGHT,
             role: ContentRole::Body,
             blank_after: false,
         }
