@@ -53,7 +53,7 @@ file_types! {
     Text "txt" ["txt" "text" "log" "rst" "adoc" "org"] "text/plain" "Plain text.",
     Json "json" ["json" "jsonl" "ndjson" "geojson" "ipynb"] "application/json" "JSON.",
     Email "eml" ["eml"] "message/rfc822" "An e-mail.",
-    Image "image" ["png" "jpg" "jpeg" "gif" "webp" "bmp" "tif" "tiff" "ico" "svg" "avif" "heic"] "image/*" "A picture.",
+    Image "image" ["png" "jpg" "jpeg" "jfif" "gif" "webp" "bmp" "tif" "tiff" "ico" "svg" "avif" "heic" "heif"] "image/*" "A picture.",
     Code "code" [
         "rs" "py" "js" "mjs" "cjs" "ts" "tsx" "jsx" "java" "kt" "kts" "c" "h" "cc" "cpp" "cxx" "hpp" "cs" "go" "rb" "php" "swift"
         "scala" "sh" "bash" "zsh" "fish" "ps1" "sql" "r" "jl" "lua" "pl" "pm" "hs" "ml" "ex" "exs" "erl" "clj" "dart" "zig" "nim"
@@ -120,6 +120,9 @@ fn signature(head: &[u8]) -> Option<Signature> {
     } else if begins(b"\x89PNG")
         || begins(b"\xff\xd8\xff")
         || begins(b"GIF8")
+        || begins(b"II*\0")
+        || begins(b"MM\0*")
+        || head.get(4..12).is_some_and(|brand| matches!(brand, b"ftypavif" | b"ftypheic" | b"ftypheix" | b"ftypmif1"))
         || (begins(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
     {
         FileType::Image

@@ -20,6 +20,7 @@ mod flow;
 mod header_row;
 mod limits;
 mod ooxml;
+mod picture;
 mod plain;
 mod reader;
 pub mod slides;

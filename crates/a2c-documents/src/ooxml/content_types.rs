@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use a2c_document_model::UnreadableFile;
 
 use crate::limits::ReadLimits;
+use crate::picture::mime_type_of_name;
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The media types of parts, by their names and by the endings of their names; all in lower case.
@@ -35,21 +36,13 @@ impl ContentTypes {
         let part = part.to_lowercase();
         let ending = part.rsplit_once('.').map_or("", |(_, ending)| ending);
         let known = self.by_part.get(&part).or_else(|| self.by_ending.get(ending)).cloned();
-        known.unwrap_or_else(|| by_ending(ending).to_owned())
+        known.unwrap_or_else(|| mime_type_of_name(&part).unwrap_or_else(|| by_ending(ending)).to_owned())
     }
 }
 
+/// What the ending of a name stands for, where it is no picture.
 fn by_ending(ending: &str) -> &'static str {
     match ending {
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "bmp" => "image/bmp",
-        "svg" => "image/svg+xml",
-        "webp" => "image/webp",
-        "tif" | "tiff" => "image/tiff",
-        "emf" => "image/x-emf",
-        "wmf" => "image/x-wmf",
         "mp4" | "m4v" => "video/mp4",
         "mov" => "video/quicktime",
         "wmv" => "video/x-ms-wmv",

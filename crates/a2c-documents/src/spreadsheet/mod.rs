@@ -27,7 +27,6 @@ mod number_format;
 mod ods;
 mod ods_cells;
 mod page_setup;
-mod picture_type;
 mod pivot;
 mod properties;
 mod range_values;

@@ -11,7 +11,6 @@ use super::byte_scanner::{ByteScanner, MarkupToken};
 use super::cell::{CellSource, CellVisitor, SheetLink, SheetTail};
 use super::cell_text::CellDisplay;
 use super::ods_cells::{OdsTail, visit_ods};
-use super::picture_type::mime_type_of;
 use super::properties::read_properties;
 use super::serial_date::DateSystem;
 use super::shared_strings::SharedStrings;
@@ -20,6 +19,7 @@ use super::sheet_tables::{PlacedElement, SheetView, scan_sheet};
 use super::styles::CellStyles;
 use crate::archive::DocumentArchive;
 use crate::limits::ReadLimits;
+use crate::picture::mime_type_of_name;
 use crate::reader::{FormatReader, PageRequest};
 use crate::xml::utf8;
 
@@ -61,7 +61,7 @@ impl OdsWorkbook {
         for picture in tail.pictures.iter().take(self.limits.page_elements) {
             let part = picture.part.trim_start_matches("./");
             let is_here = self.archive.has(part);
-            let mime_type = mime_type_of(part);
+            let mime_type = mime_type_of_name(part);
             let content = ElementContent::Image {
                 alt: picture.alt.clone().filter(|alt| !alt.is_empty()),
                 url: (!is_here).then(|| picture.part.clone()),

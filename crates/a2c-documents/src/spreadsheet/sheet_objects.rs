@@ -7,12 +7,12 @@ use a2c_document_model::{BlobPlace, ElementContent, ElementDraft, ElementMetadat
 use super::chart_part::{ChartPart, read_chart};
 use super::comments::{CellComment, read_comments, read_persons, read_threads};
 use super::drawing::{DrawnKind, DrawnObject, read_drawing};
-use super::picture_type::mime_type_of;
 use super::pivot::{read_cache, read_pivot};
 use super::relationships::{PartRelationship, all_of_kind, of_id, of_kind, relationships};
 use super::sheet_tables::PlacedElement;
 use crate::archive::DocumentArchive;
 use crate::limits::ReadLimits;
+use crate::picture::mime_type_of_name;
 use crate::xml::{XmlEvent, XmlReader, utf8};
 
 /// The words of a diagram that are kept.
@@ -120,7 +120,7 @@ impl SheetObjects<'_> {
     }
 
     fn picture(&mut self, object: &DrawnObject, target: &PartRelationship) -> ElementDraft {
-        let mime_type = mime_type_of(&target.target);
+        let mime_type = mime_type_of_name(&target.target);
         let (width, height) = object.size.unzip();
         let content = ElementContent::Image {
             alt: object.description.clone(),
