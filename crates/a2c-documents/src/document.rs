@@ -14,7 +14,7 @@ use crate::file_type::FileType;
 use crate::limits::ReadLimits;
 use crate::reader::{FormatOpener, FormatReader, PageRequest};
 use crate::source::Source;
-use crate::{picture, plain, slides, spreadsheet, word};
+use crate::{mail, picture, plain, slides, spreadsheet, word};
 
 /// How many bytes tell the format of a file.
 const HEAD: u64 = 4096;
@@ -103,6 +103,7 @@ impl OpenDocument {
             FileType::Html => plain::html::open(&source, limits)?,
             FileType::Text => plain::text::open(&source, limits)?,
             FileType::Json => plain::json::open(&source, limits)?,
+            FileType::Email => mail::open(&source, limits)?,
             FileType::Image => picture::open(source, path, limits)?,
             FileType::Code => plain::code::open(&source, path, limits)?,
             other => match more.iter().find(|format| format.file_type == other) {

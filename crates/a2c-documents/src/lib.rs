@@ -19,6 +19,7 @@ mod file_window;
 mod flow;
 mod header_row;
 mod limits;
+mod mail;
 mod ooxml;
 mod picture;
 mod plain;
