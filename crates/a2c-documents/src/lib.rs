@@ -12,6 +12,7 @@
 struct Readme;
 
 pub mod archive;
+mod chart_words;
 mod document;
 mod encoding;
 mod file_type;
@@ -24,6 +25,7 @@ mod ooxml;
 mod picture;
 mod plain;
 mod reader;
+mod rich_text;
 pub mod slides;
 mod source;
 pub mod spreadsheet;

@@ -2,8 +2,8 @@
 
 use a2c_document_model::{ChartSeries, ElementContent, ElementDraft, UnreadableFile};
 
-use super::chart_words::{shown_number, summarize};
 use super::package::OfficePackage;
+use crate::chart_words::{shown_number, summarize};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The most values of a series and series of a chart that are read.

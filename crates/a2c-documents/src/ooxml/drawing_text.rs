@@ -3,9 +3,8 @@
 use a2c_document_model::UnreadableFile;
 
 use super::alternate::AlternateForms;
-use super::counting::CountingFormat;
 use super::equation::read_equation;
-use super::rich_text::{RichText, RunFormat};
+use crate::rich_text::{CountingFormat, RichText, RunFormat};
 use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// The most paragraphs of a shape.

@@ -18,8 +18,9 @@ use self::bullets::BulletCache;
 use self::slide::SlideReader;
 use self::slide_notes::{CommentAuthors, read_authors, read_comments, read_notes};
 use crate::limits::ReadLimits;
-use crate::ooxml::{MemoryBudget, OfficePackage, PartRelationships};
+use crate::ooxml::{OfficePackage, PartRelationships};
 use crate::reader::{FormatReader, PageRequest};
+use crate::rich_text::MemoryBudget;
 use crate::source::Source;
 use crate::xml::{XmlEvent, XmlReader};
 

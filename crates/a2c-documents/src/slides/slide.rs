@@ -8,9 +8,10 @@ use super::bullets::{LayoutBullets, SlidePlaceholder};
 use super::slide_table::read_slide_table;
 use super::text_blocks::text_blocks;
 use crate::ooxml::{
-    AlternateForms, DrawingBullet, DrawingText, LinkResolver, MemoryBudget, OfficePackage, PartRelationships,
-    PictureFacts, picture_draft, read_chart, read_diagram, read_drawing_text,
+    AlternateForms, DrawingBullet, DrawingText, LinkResolver, OfficePackage, PartRelationships, PictureFacts,
+    picture_draft, read_chart, read_diagram, read_drawing_text,
 };
+use crate::rich_text::MemoryBudget;
 use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// Reads the shapes of a slide.

@@ -2,7 +2,8 @@
 
 use a2c_document_model::{ElementDraft, UnreadableFile};
 
-use crate::ooxml::{GridCell, LinkResolver, MemoryBudget, TableGrid, VerticalMerge, read_drawing_text};
+use crate::ooxml::{LinkResolver, read_drawing_text};
+use crate::rich_text::{GridCell, MemoryBudget, TableGrid, VerticalMerge};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// Reads the table that began last; `None` where it has no words.

@@ -2,7 +2,8 @@
 
 use a2c_document_model::{ElementContent, ElementDraft};
 
-use crate::ooxml::{BULLET, CountingFormat, DrawingBullet, DrawingParagraph, ListBuilder, ListItem};
+use crate::ooxml::{DrawingBullet, DrawingParagraph};
+use crate::rich_text::{BULLET, ListBuilder, ListItem, CountingFormat};
 
 /// Makes elements of paragraphs. `inherited` tells the bullet of a level that neither the paragraph nor its shape declares.
 pub(super) fn text_blocks(
@@ -38,7 +39,7 @@ pub(super) fn text_blocks(
     elements
 }
 
-fn plain(text: crate::ooxml::RichText, equations: Vec<String>) -> Vec<ElementDraft> {
+fn plain(text: crate::rich_text::RichText, equations: Vec<String>) -> Vec<ElementDraft> {
     let only_equations = {
         let all: String = equations.iter().map(|equation| format!("${equation}$")).collect();
         let without_blanks = |text: &str| text.split_whitespace().collect::<String>();

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use a2c_document_model::{ElementContent, UnreadableFile};
 
 use super::body::WordBody;
-use super::flow::{DocumentFlow, FlowForm, FlowItem, SectionBands};
 use super::paragraph_properties::SectionProperties;
 use crate::ooxml::PartRelationships;
+use crate::rich_text::{DocumentFlow, FlowForm, FlowItem, SectionBands};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// Reads what stands above and below the pages of a section. A section that refers to none has those of the one before it,

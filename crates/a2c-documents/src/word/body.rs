@@ -4,12 +4,14 @@ use a2c_document_model::{InlineLink, UnreadableFile};
 
 use super::context::WordContext;
 use super::drawing::DrawnThing;
-use super::flow::{DocumentFlow, FlowForm, FlowItem};
 use super::numbering::WordNumbering;
 use super::paragraph::{BreakKind, ReadParagraph, read_paragraph};
 use super::paragraph_properties::{SectionProperties, read_section};
-use super::placing::{PlacedParagraph, classify};
-use crate::ooxml::{AlternateForms, GridCell, MemoryBudget, TableGrid, VerticalMerge};
+use super::placing::classify;
+use crate::ooxml::AlternateForms;
+use crate::rich_text::{
+    DocumentFlow, FlowForm, FlowItem, GridCell, MemoryBudget, PlacedParagraph, TableGrid, VerticalMerge,
+};
 use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// How many tables and text boxes may stand in each other.

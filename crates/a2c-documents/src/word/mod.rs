@@ -1,7 +1,7 @@
 //! Word documents: `.docx`, `.docm`, `.dotx`, `.dotm`.
 //!
 //! The text is read once, when the file is opened, because its pages are a division of it: `body` reads blocks,
-//! `paragraph` what stands in them, `placing` says what they are, `flow` keeps them in order, `pages` divides them.
+//! `paragraph` what stands in them, `placing` says what they are; `rich_text` keeps them in order and divides them.
 
 mod bands;
 mod body;
@@ -9,10 +9,8 @@ mod changes;
 mod context;
 mod drawing;
 mod fields;
-mod flow;
 mod notes;
 mod numbering;
-mod pages;
 mod paragraph;
 mod paragraph_properties;
 mod placing;
@@ -27,11 +25,11 @@ use a2c_document_model::{
 
 use self::body::WordBody;
 use self::context::WordContext;
-use self::flow::{DocumentFlow, FlowForm};
 use self::notes::WordNote;
 use crate::limits::ReadLimits;
-use crate::ooxml::{MemoryBudget, OfficePackage, PartRelationships};
+use crate::ooxml::{OfficePackage, PartRelationships};
 use crate::reader::{FormatReader, PageRequest};
+use crate::rich_text::{DocumentFlow, FlowForm, MemoryBudget, divide};
 use crate::source::Source;
 use crate::xml::{XmlEvent, XmlReader};
 
@@ -100,7 +98,7 @@ fn read_document(package: &mut OfficePackage) -> Result<(Vec<PageDraft>, Vec<Str
     for section in std::mem::take(&mut body.sections) {
         sections.push_back(bands::read_bands(&mut body, &relationships, &section, with_even, &mut seen));
     }
-    let mut pages = pages::divide(flow.into_items(), sections, limits.page_elements);
+    let mut pages = divide(flow.into_items(), sections, limits.page_elements);
     if let Err(problem) = read {
         // What was read before the mistake is worth more than nothing.
         let last = pages.last_mut().filter(|page| !page.elements.is_empty());

@@ -1,10 +1,9 @@
 //! Footnotes, endnotes and comments: their words by id, and the annotations that they become.
 
+use crate::rich_text::CountingFormat;
 use std::collections::HashMap;
 
 use a2c_document_model::{AnnotationKind, ElementContent, ElementDraft, InlineLink};
-
-use crate::ooxml::CountingFormat;
 
 /// How much of a text a comment quotes.
 const QUOTED: usize = 200;

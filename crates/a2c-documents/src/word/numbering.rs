@@ -6,7 +6,7 @@ use a2c_document_model::UnreadableFile;
 
 use super::paragraph_properties::indent;
 use crate::limits::ReadLimits;
-use crate::ooxml::{CountingFormat, number_label};
+use crate::rich_text::{CountingFormat, number_label};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The levels of a list.

@@ -2,7 +2,7 @@
 
 use a2c_document_model::UnreadableFile;
 
-use crate::ooxml::RunFormat;
+use crate::rich_text::{RunFormat, is_fixed_width};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// What is declared of a run; `None` where nothing is said.
@@ -66,53 +66,4 @@ pub(super) fn read_run_properties(xml: &mut XmlReader<'_>) -> Result<(RunToggles
         }
     }
     Ok((toggles, style))
-}
-
-/// Whether a font is one that programs are written in.
-fn is_fixed_width(font: &str) -> bool {
-    const KNOWN: &[&str] = &[
-        "courier",
-        "consolas",
-        "menlo",
-        "monaco",
-        "inconsolata",
-        "lucida console",
-        "source code",
-        "fira code",
-        "cascadia",
-        "monospace",
-    ];
-    let font = font.to_ascii_lowercase();
-    font.ends_with("mono") || KNOWN.iter().any(|known| font.contains(known))
-}
-
-/// Whether a style is made for code, by its name.
-pub(super) fn is_code_name(name: &str) -> bool {
-    let mut words = name.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| {
-        matches!(word, "code" | "preformatted" | "verbatim" | "listing" | "macro" | "snippet" | "sourcecode" | "代码")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fonts_and_names_tell_code() {
-        for (font, expected) in [
-            ("Courier New", true),
-            ("DejaVu Sans Mono", true),
-            ("Monotype Corsiva", false),
-            ("Calibri", false),
-            ("宋体", false),
-        ] {
-            assert_eq!(is_fixed_width(font), expected, "{font}");
-        }
-        for (name, expected) in
-            [("source code", true), ("html preformatted", true), ("postcode", false), ("normal", false)]
-        {
-            assert_eq!(is_code_name(name), expected, "{name}");
-        }
-    }
 }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use a2c_document_model::UnreadableFile;
 
 use super::paragraph_properties::{ParagraphProperties, read_paragraph_properties};
-use super::run_format::{RunToggles, is_code_name, read_run_properties};
+use super::run_format::{RunToggles, read_run_properties};
 use crate::limits::ReadLimits;
+use crate::rich_text::is_code_name;
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The most styles that are read. Word itself allows 4,079.

@@ -2,11 +2,12 @@
 
 use a2c_document_model::{ElementContent, ElementDraft, InlineLink};
 
-use crate::ooxml::{ListBuilder, ListItem, MemoryBudget};
+use super::budget::MemoryBudget;
+use super::list_builder::{ListBuilder, ListItem};
 
 /// One thing in the flow of a document.
 #[derive(Debug)]
-pub(super) enum FlowItem {
+pub(crate) enum FlowItem {
     /// An element.
     Element(ElementDraft),
     /// What stands at the end of the page where it is mentioned.
@@ -19,16 +20,16 @@ pub(super) enum FlowItem {
 
 /// The headers and footers of a section, and how it begins.
 #[derive(Debug, Default)]
-pub(super) struct SectionBands {
+pub(crate) struct SectionBands {
     /// Whether it goes on where the former one ended.
-    pub(super) continues: bool,
-    pub(super) headers: Vec<ElementDraft>,
-    pub(super) footers: Vec<ElementDraft>,
+    pub(crate) continues: bool,
+    pub(crate) headers: Vec<ElementDraft>,
+    pub(crate) footers: Vec<ElementDraft>,
 }
 
 /// Whether paragraphs become elements or lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FlowForm {
+pub(crate) enum FlowForm {
     Elements,
     /// Cells of tables, notes, headers: only their words count.
     Lines,
@@ -36,8 +37,8 @@ pub(super) enum FlowForm {
 
 /// The flow of a document, or of a part of it.
 #[derive(Debug)]
-pub(super) struct DocumentFlow {
-    pub(super) form: FlowForm,
+pub(crate) struct DocumentFlow {
+    pub(crate) form: FlowForm,
     items: Vec<FlowItem>,
     lines: String,
     links: Vec<InlineLink>,
@@ -48,7 +49,7 @@ pub(super) struct DocumentFlow {
 }
 
 impl DocumentFlow {
-    pub(super) fn new(form: FlowForm) -> Self {
+    pub(crate) fn new(form: FlowForm) -> Self {
         Self {
             form,
             items: Vec::new(),
@@ -61,13 +62,13 @@ impl DocumentFlow {
     }
 
     /// Adds an element.
-    pub(super) fn element(&mut self, draft: ElementDraft) {
+    pub(crate) fn element(&mut self, draft: ElementDraft) {
         self.close();
         self.items.push(FlowItem::Element(draft));
     }
 
     /// Adds a line, where only words count.
-    pub(super) fn line(&mut self, text: &str, links: Vec<InlineLink>) {
+    pub(crate) fn line(&mut self, text: &str, links: Vec<InlineLink>) {
         if text.is_empty() {
             return;
         }
@@ -79,7 +80,7 @@ impl DocumentFlow {
     }
 
     /// Adds an item of a list.
-    pub(super) fn list_item(&mut self, item: ListItem) {
+    pub(crate) fn list_item(&mut self, item: ListItem) {
         self.close_code();
         let begins = match &mut self.list {
             Some(list) => list.add(item),
@@ -92,7 +93,7 @@ impl DocumentFlow {
     }
 
     /// Adds a line of code.
-    pub(super) fn code_line(&mut self, text: &str) {
+    pub(crate) fn code_line(&mut self, text: &str) {
         self.close_list();
         match &mut self.code {
             Some(code) => {
@@ -104,23 +105,23 @@ impl DocumentFlow {
     }
 
     /// Whether code is open, to which an empty line belongs.
-    pub(super) fn is_in_code(&self) -> bool {
+    pub(crate) fn is_in_code(&self) -> bool {
         self.code.is_some()
     }
 
     /// Adds a note.
-    pub(super) fn note(&mut self, draft: ElementDraft) {
+    pub(crate) fn note(&mut self, draft: ElementDraft) {
         self.items.push(FlowItem::Note(draft));
     }
 
     /// Ends a page, as its author wants it.
-    pub(super) fn page_break(&mut self) {
+    pub(crate) fn page_break(&mut self) {
         self.close();
         self.items.push(FlowItem::PageBreak);
     }
 
     /// Ends a page where the program that wrote the file did.
-    pub(super) fn rendered_break(&mut self) {
+    pub(crate) fn rendered_break(&mut self) {
         match self.list.is_some() || self.code.is_some() || self.form == FlowForm::Lines {
             true => self.break_waits = true,
             false => self.items.push(FlowItem::PageBreak),
@@ -128,12 +129,12 @@ impl DocumentFlow {
     }
 
     /// Whether a break waits in these lines.
-    pub(super) fn has_break(&self) -> bool {
+    pub(crate) fn has_break(&self) -> bool {
         self.break_waits
     }
 
     /// Ends a section.
-    pub(super) fn section_end(&mut self) {
+    pub(crate) fn section_end(&mut self) {
         self.close();
         self.items.push(FlowItem::SectionEnd);
     }
@@ -165,18 +166,18 @@ impl DocumentFlow {
     }
 
     /// What was said, as items.
-    pub(super) fn into_items(mut self) -> Vec<FlowItem> {
+    pub(crate) fn into_items(mut self) -> Vec<FlowItem> {
         self.close();
         self.items
     }
 
     /// What was said, as lines with their links, and what is no line.
-    pub(super) fn into_lines(self) -> (String, Vec<InlineLink>, Vec<FlowItem>) {
+    pub(crate) fn into_lines(self) -> (String, Vec<InlineLink>, Vec<FlowItem>) {
         (self.lines, self.links, self.items)
     }
 
     /// Takes over what another flow said besides its lines.
-    pub(super) fn take_over(&mut self, items: Vec<FlowItem>) {
+    pub(crate) fn take_over(&mut self, items: Vec<FlowItem>) {
         for item in items {
             match item {
                 FlowItem::Element(draft) => self.element(draft),
@@ -188,7 +189,7 @@ impl DocumentFlow {
 }
 
 /// Takes what a text takes; `false` where there is no memory left for it.
-pub(super) fn afford(budget: &mut MemoryBudget, form: FlowForm, text: usize, spans: usize) -> bool {
+pub(crate) fn afford(budget: &mut MemoryBudget, form: FlowForm, text: usize, spans: usize) -> bool {
     match form {
         FlowForm::Elements => budget.take_element(text, spans),
         FlowForm::Lines => budget.take(text),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use a2c_document_model::{ElementContent, ElementDraft, PageDraft};
 
-use super::flow::{FlowItem, SectionBands};
+use super::document_flow::{FlowItem, SectionBands};
 
 /// Something on a page, with the place where it stands there.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ enum Piece {
 }
 
 /// Divides a text into pages of at most `limit` elements.
-pub(super) fn divide(items: Vec<FlowItem>, mut sections: VecDeque<SectionBands>, limit: usize) -> Vec<PageDraft> {
+pub(crate) fn divide(items: Vec<FlowItem>, mut sections: VecDeque<SectionBands>, limit: usize) -> Vec<PageDraft> {
     let mut pages: Vec<Vec<Piece>> = vec![Vec::new()];
     begin_section(sections.pop_front(), &mut pages);
     for item in items {

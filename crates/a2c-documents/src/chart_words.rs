@@ -7,7 +7,7 @@ const NAMED: usize = 6;
 
 /// A number of a chart's cache as it is shown: without the digits that binary fractions add, and as a percentage where its
 /// format says so.
-pub(super) fn shown_number(raw: &str, format: &str) -> String {
+pub(crate) fn shown_number(raw: &str, format: &str) -> String {
     let Ok(number) = raw.trim().parse::<f64>() else { return raw.trim().to_owned() };
     if format.contains('%') {
         return format!("{}%", rounded(number * 100.0));
@@ -22,7 +22,7 @@ fn rounded(number: f64) -> String {
 }
 
 /// A sentence about the series of a chart.
-pub(super) fn summarize(series: &[ChartSeries], axes: &[String]) -> String {
+pub(crate) fn summarize(series: &[ChartSeries], axes: &[String]) -> String {
     if series.is_empty() {
         return String::new();
     }
