@@ -1,9 +1,22 @@
 //! What a chart shows, in a sentence, and its numbers as people read them. Pure.
 
-use a2c_document_model::ChartSeries;
+use a2c_document_model::{ChartSeries, ElementContent, ElementDraft};
 
 /// How many names a sentence lists.
 const NAMED: usize = 6;
+
+/// A chart as an element. Its kinds are `column` (upright), `bar` (lying), `line`, `pie` and so on; a chart of several has
+/// all of them.
+pub(crate) fn chart_draft(kinds: &[String], title: String, axes: &[String], series: Vec<ChartSeries>) -> ElementDraft {
+    let data_summary = summarize(&series, axes);
+    let chart_type = if kinds.is_empty() { "chart".to_owned() } else { kinds.join("+") };
+    // Office titles a chart of one series with its name, without writing so.
+    let title = match series.as_slice() {
+        [one] if title.is_empty() => one.name.clone(),
+        _ => title,
+    };
+    ElementContent::Chart { chart_type, title, data_summary, series }.into()
+}
 
 /// A number of a chart's cache as it is shown: without the digits that binary fractions add, and as a percentage where its
 /// format says so.
@@ -22,7 +35,7 @@ fn rounded(number: f64) -> String {
 }
 
 /// A sentence about the series of a chart.
-pub(crate) fn summarize(series: &[ChartSeries], axes: &[String]) -> String {
+fn summarize(series: &[ChartSeries], axes: &[String]) -> String {
     if series.is_empty() {
         return String::new();
     }

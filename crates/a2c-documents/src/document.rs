@@ -14,7 +14,7 @@ use crate::file_type::FileType;
 use crate::limits::ReadLimits;
 use crate::reader::{FormatOpener, FormatReader, PageRequest};
 use crate::source::Source;
-use crate::{mail, picture, plain, slides, spreadsheet, word};
+use crate::{mail, odp, odt, picture, plain, slides, spreadsheet, word};
 
 /// How many bytes tell the format of a file.
 const HEAD: u64 = 4096;
@@ -98,6 +98,8 @@ impl OpenDocument {
             FileType::Xlsx | FileType::Xlsb | FileType::Xls | FileType::Ods => spreadsheet::open(&source, limits)?,
             FileType::Docx => word::open(&source, limits)?,
             FileType::Pptx => slides::open(&source, limits)?,
+            FileType::Odt => odt::open(&source, limits)?,
+            FileType::Odp => odp::open(&source, limits)?,
             FileType::Csv | FileType::Tsv => plain::csv::open(source, limits)?,
             FileType::Markdown => plain::markdown::open(&source, limits)?,
             FileType::Html => plain::html::open(&source, limits)?,

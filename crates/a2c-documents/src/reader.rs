@@ -1,9 +1,12 @@
 //! What every reader of a format does.
 
-use a2c_document_model::{BlobPlace, DocumentProperties, PageDraft, PageHead, RowWindow, UnreadableFile};
+use a2c_document_model::{
+    BlobPlace, DocumentProperties, ElementContent, PageDraft, PageHead, RowWindow, UnreadableFile,
+};
+
+use crate::limits::ReadLimits;
 
 use crate::file_type::FileType;
-use crate::limits::ReadLimits;
 use crate::source::Source;
 
 /// A file that its reader has opened. Pages are read when they are asked for, and as often.
@@ -54,5 +57,20 @@ pub struct PageRequest {
 impl Default for PageRequest {
     fn default() -> Self {
         Self { rows: RowWindow::OF_PAGE, detail: None, head_only: false }
+    }
+}
+
+/// Cuts the tables and texts of a page that is read alone to what is wanted of them.
+pub(crate) fn cut_page(page: &mut PageDraft, request: &PageRequest, limits: &ReadLimits) {
+    for (at, draft) in page.elements.iter_mut().enumerate() {
+        let detail = request.detail.filter(|(wanted, _)| *wanted == at);
+        match &mut draft.content {
+            ElementContent::Table(table) => table.cut(detail.map_or(request.rows, |(_, rows)| rows)),
+            ElementContent::Text { text, truncated } if detail.is_none() && text.len() > limits.page_text => {
+                text.truncate(text.floor_char_boundary(limits.page_text));
+                *truncated = true;
+            }
+            _ => {}
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use a2c_document_model::UnreadableFile;
+use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::events::{BytesEnd, BytesStart, Event};
 
@@ -272,6 +273,23 @@ pub fn utf8(bytes: Vec<u8>) -> Vec<u8> {
     };
     let units = bytes[2..].chunks_exact(2).map(|pair| units([pair[0], pair[1]]));
     char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>().into_bytes()
+}
+
+/// A part without its document type, for formats that many programs write one in and nobody needs it of: nothing that it
+/// declares is resolved. One that stands after the first element stays, and is an error.
+pub(crate) fn without_document_type(mut bytes: Vec<u8>) -> Vec<u8> {
+    let Some(start) = memmem::find(&bytes, b"<!DOCTYPE") else { return bytes };
+    let begins_element = |at: usize| bytes.get(at + 1).is_some_and(|byte| byte.is_ascii_alphabetic());
+    if memchr::memchr_iter(b'<', &bytes[..start]).any(begins_element) {
+        return bytes;
+    }
+    let rest = &bytes[start..];
+    let declares = memchr::memchr2(b'[', b'>', rest).filter(|at| rest[*at] == b'[');
+    let from = declares.and_then(|at| Some(at + memchr::memchr(b']', &rest[at..])?)).unwrap_or(0);
+    if let Some(end) = memchr::memchr(b'>', &rest[from..]) {
+        bytes.drain(start..=start + from + end);
+    }
+    bytes
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Charts of a package: their kind, their title, and the data that the file keeps of them.
 
-use a2c_document_model::{ChartSeries, ElementContent, ElementDraft, UnreadableFile};
+use a2c_document_model::{ChartSeries, ElementDraft, UnreadableFile};
 
 use super::package::OfficePackage;
-use crate::chart_words::{shown_number, summarize};
+use crate::chart_words::{chart_draft, shown_number};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The most values of a series and series of a chart that are read.
@@ -37,14 +37,7 @@ impl ChartFacts {
     }
 
     fn into_draft(self) -> ElementDraft {
-        let data_summary = summarize(&self.series, &self.axes);
-        let chart_type = if self.kinds.is_empty() { "chart".to_owned() } else { self.kinds.join("+") };
-        // Office titles a chart of one series with its name, without writing so.
-        let title = match self.series.as_slice() {
-            [one] if self.title.is_empty() => one.name.clone(),
-            _ => self.title,
-        };
-        ElementContent::Chart { chart_type, title, data_summary, series: self.series }.into()
+        chart_draft(&self.kinds, self.title, &self.axes, self.series)
     }
 }
 
@@ -209,6 +202,8 @@ fn newer_series(xml: &mut XmlReader<'_>, chart: &mut ChartFacts) -> Result<(), U
 
 #[cfg(test)]
 mod tests {
+    use a2c_document_model::ElementContent;
+
     use super::*;
     use crate::limits::ReadLimits;
 

@@ -4,7 +4,7 @@ use a2c_document_model::UnreadableFile;
 
 use super::alternate::AlternateForms;
 use super::equation::read_equation;
-use crate::rich_text::{CountingFormat, RichText, RunFormat};
+use crate::rich_text::{CountFormat, RichText, RunFormat};
 use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// The most paragraphs of a shape.
@@ -21,7 +21,7 @@ pub(crate) enum DrawingBullet {
     /// A sign.
     Sign,
     /// A count, from a number on; with what is around it.
-    Count { format: CountingFormat, before: &'static str, after: &'static str, start: i64 },
+    Count { format: CountFormat, before: &'static str, after: &'static str, start: i64 },
 }
 
 /// The bullets of the levels, where they are declared.
@@ -197,13 +197,13 @@ fn read_bullet(xml: &mut XmlReader<'_>) -> Result<Option<DrawingBullet>, Unreada
 /// A way of counting by its name, such as `romanLcParenBoth`.
 fn count(name: &str, start: i64) -> DrawingBullet {
     let format = match name {
-        name if name.starts_with("alphaLc") => CountingFormat::LowerLetter,
-        name if name.starts_with("alphaUc") => CountingFormat::UpperLetter,
-        name if name.starts_with("romanLc") => CountingFormat::LowerRoman,
-        name if name.starts_with("romanUc") => CountingFormat::UpperRoman,
-        name if name.starts_with("circleNum") => CountingFormat::Circled,
-        name if name.starts_with("ea1Chs") || name.starts_with("ea1Cht") => CountingFormat::Chinese,
-        _ => CountingFormat::Decimal,
+        name if name.starts_with("alphaLc") => CountFormat::LowerLetter,
+        name if name.starts_with("alphaUc") => CountFormat::UpperLetter,
+        name if name.starts_with("romanLc") => CountFormat::LowerRoman,
+        name if name.starts_with("romanUc") => CountFormat::UpperRoman,
+        name if name.starts_with("circleNum") => CountFormat::Circled,
+        name if name.starts_with("ea1Chs") || name.starts_with("ea1Cht") => CountFormat::Chinese,
+        _ => CountFormat::Decimal,
     };
     let (before, after) = match name {
         name if name.ends_with("ParenBoth") => ("(", ")"),
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(read.levels[1], Some(DrawingBullet::None));
         let paragraph = read.paragraphs.remove(0);
         assert_eq!(paragraph.level, 1);
-        let counted = DrawingBullet::Count { format: CountingFormat::LowerRoman, before: "(", after: ")", start: 3 };
+        let counted = DrawingBullet::Count { format: CountFormat::LowerRoman, before: "(", after: ")", start: 3 };
         assert_eq!(paragraph.bullet, Some(counted));
         let (text, metadata) = paragraph.text.finish();
         assert_eq!((text.as_str(), metadata.links[0].url.as_str()), ("bold\nlink", "http://x"));

@@ -1,6 +1,7 @@
 //! Pictures: one page with one element, which has the size, the format, and what the camera noted. Nothing is decoded.
 
 mod exif_facts;
+mod lengths;
 mod picture_format;
 mod svg;
 
@@ -12,6 +13,7 @@ use a2c_document_model::{
 };
 
 use self::exif_facts::ExifFacts;
+pub(crate) use self::lengths::css_pixels;
 pub(crate) use self::picture_format::{PictureFormat, mime_type_of_name};
 use self::svg::SvgFacts;
 use crate::limits::ReadLimits;

@@ -1,10 +1,10 @@
 //! Drawings in SVG: their size, title and words.
 
 use a2c_document_model::UnreadableFile;
-use memchr::memmem;
 
+use super::lengths::{css_pixels, whole};
 use crate::limits::ReadLimits;
-use crate::xml::{XmlEvent, XmlReader, utf8};
+use crate::xml::{XmlEvent, XmlReader, utf8, without_document_type};
 
 /// The bytes of all words that are kept.
 const WORDS: usize = 256 << 10;
@@ -33,7 +33,7 @@ impl SvgFacts {
                     is_drawing = true;
                     let view: Vec<f64> = numbers(&tag.attribute("viewBox").unwrap_or_default());
                     let of_view = |at: usize| view.get(at).copied().and_then(whole);
-                    let side = |name: &str| tag.attribute(name).and_then(|length| pixels(&length));
+                    let side = |name: &str| tag.attribute(name).and_then(|length| css_pixels(&length));
                     (facts.width, facts.height) = (side("width").or(of_view(2)), side("height").or(of_view(3)));
                 }
                 b"title" if xml.depth() == 2 && facts.title.is_none() => facts.title = words(&xml.text()?),
@@ -77,47 +77,6 @@ fn words(text: &str) -> Option<String> {
 
 fn numbers(text: &str) -> Vec<f64> {
     text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).filter_map(|word| word.parse().ok()).collect()
-}
-
-fn whole(length: f64) -> Option<u32> {
-    (length.is_finite() && length >= 0.5 && length < f64::from(u32::MAX)).then(|| length.round() as u32)
-}
-
-/// A length in pixels, of which 96 are an inch. A share of something is no length.
-fn pixels(length: &str) -> Option<u32> {
-    let length = length.trim();
-    let unit_at = length.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E' || c == '%');
-    let (number, unit) = length.split_at(unit_at.unwrap_or(length.len()));
-    let scale = match unit {
-        "" | "px" => 1.0,
-        "pt" => 96.0 / 72.0,
-        "pc" => 16.0,
-        "in" => 96.0,
-        "mm" => 96.0 / 25.4,
-        "cm" => 96.0 / 2.54,
-        _ => return None,
-    };
-    whole(number.trim().parse::<f64>().ok()? * scale)
-}
-
-/// The drawing without its document type, which drawings of many programs have and nobody needs: nothing that it declares
-/// is resolved.
-fn without_document_type(mut bytes: Vec<u8>) -> Vec<u8> {
-    let Some(start) = memmem::find(&bytes, b"<!DOCTYPE") else { return bytes };
-    // Within the drawing it would be an error.
-    if memmem::find(&bytes[..start], b"<svg").is_some() {
-        return bytes;
-    }
-    let rest = &bytes[start..];
-    let declares = memchr::memchr2(b'[', b'>', rest).filter(|at| rest[*at] == b'[');
-    let from = declares.and_then(|at| Some(at + memchr::memchr(b']', &rest[at..])?)).unwrap_or(0);
-    match memchr::memchr(b'>', &rest[from..]) {
-        Some(end) => {
-            bytes.drain(start..=start + from + end);
-            bytes
-        }
-        None => bytes,
-    }
 }
 
 #[cfg(test)]

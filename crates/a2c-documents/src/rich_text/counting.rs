@@ -2,7 +2,7 @@
 
 /// How a count is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum CountingFormat {
+pub(crate) enum CountFormat {
     #[default]
     Decimal,
     DecimalZero,
@@ -17,7 +17,7 @@ pub(crate) enum CountingFormat {
     None,
 }
 
-impl CountingFormat {
+impl CountFormat {
     /// The format of a name in the file. Formats of other scripts are shown in digits.
     pub(crate) fn of_name(name: &str) -> Self {
         match name {
@@ -66,8 +66,8 @@ impl CountingFormat {
 }
 
 /// A label: the text of a level with the counts of this and the higher levels.
-pub(crate) fn number_label(text: &str, format: CountingFormat, counts: &[(CountingFormat, i64)]) -> String {
-    if format == CountingFormat::Bullet {
+pub(crate) fn number_label(text: &str, format: CountFormat, counts: &[(CountFormat, i64)]) -> String {
+    if format == CountFormat::Bullet {
         // The character is often one of a symbol font, which stands for nothing here.
         return "•".to_owned();
     }
@@ -186,16 +186,16 @@ mod tests {
             ("lowerRoman", 99_999, "99999"),
             ("unheardOf", 3, "3"),
         ] {
-            assert_eq!(CountingFormat::of_name(format).show(count), expected, "{format} {count}");
+            assert_eq!(CountFormat::of_name(format).show(count), expected, "{format} {count}");
         }
     }
 
     #[test]
     fn labels_show_the_counts_of_higher_levels() {
-        let counts = [(CountingFormat::Decimal, 2), (CountingFormat::LowerLetter, 3)];
-        assert_eq!(number_label("%1.%2)", CountingFormat::LowerLetter, &counts), "2.c)");
-        assert_eq!(number_label("第%1章", CountingFormat::Chinese, &[(CountingFormat::Chinese, 3)]), "第三章");
-        assert_eq!(number_label("100%%1%9%", CountingFormat::Decimal, &counts), "100%2%9%");
-        assert_eq!(number_label("\u{f0b7}", CountingFormat::Bullet, &counts), "•");
+        let counts = [(CountFormat::Decimal, 2), (CountFormat::LowerLetter, 3)];
+        assert_eq!(number_label("%1.%2)", CountFormat::LowerLetter, &counts), "2.c)");
+        assert_eq!(number_label("第%1章", CountFormat::Chinese, &[(CountFormat::Chinese, 3)]), "第三章");
+        assert_eq!(number_label("100%%1%9%", CountFormat::Decimal, &counts), "100%2%9%");
+        assert_eq!(number_label("\u{f0b7}", CountFormat::Bullet, &counts), "•");
     }
 }

@@ -109,6 +109,11 @@ impl DocumentFlow {
         self.code.is_some()
     }
 
+    /// Whether a list is open.
+    pub(crate) fn is_in_list(&self) -> bool {
+        self.list.is_some()
+    }
+
     /// Adds a note.
     pub(crate) fn note(&mut self, draft: ElementDraft) {
         self.items.push(FlowItem::Note(draft));
@@ -126,6 +131,11 @@ impl DocumentFlow {
             true => self.break_waits = true,
             false => self.items.push(FlowItem::PageBreak),
         }
+    }
+
+    /// Whether nothing was said.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.lines.is_empty() && self.list.is_none() && self.code.is_none()
     }
 
     /// Whether a break waits in these lines.

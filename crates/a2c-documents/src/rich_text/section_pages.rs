@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use a2c_document_model::{ElementContent, ElementDraft, PageDraft};
+use a2c_document_model::{ElementContent, ElementDraft, PageDraft, UnreadableFile};
 
 use super::document_flow::{FlowItem, SectionBands};
 
@@ -43,6 +43,17 @@ pub(crate) fn divide(items: Vec<FlowItem>, mut sections: VecDeque<SectionBands>,
         pages = by_top_headings(pages.pop().unwrap_or_default());
     }
     pages.into_iter().flat_map(|page| split(page, limit.max(1))).map(finish).collect()
+}
+
+/// Tells the reader where reading ended: what was read before a mistake is worth more than nothing. Where nothing was read,
+/// the mistake comes back.
+pub(crate) fn keep_before_mistake(pages: &mut [PageDraft], problem: UnreadableFile) -> Result<(), UnreadableFile> {
+    let Some(last) = pages.last_mut().filter(|page| !page.elements.is_empty()) else { return Err(problem) };
+    let mut draft = ElementDraft::from(ElementContent::error(problem.code.as_str(), problem.message));
+    draft.metadata.error = Some(problem.code.as_str().to_owned());
+    last.elements.push(draft);
+    last.partial = true;
+    Ok(())
 }
 
 fn add(pages: &mut [Vec<Piece>], piece: Piece) {

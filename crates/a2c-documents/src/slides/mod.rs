@@ -19,7 +19,7 @@ use self::slide::SlideReader;
 use self::slide_notes::{CommentAuthors, read_authors, read_comments, read_notes};
 use crate::limits::ReadLimits;
 use crate::ooxml::{OfficePackage, PartRelationships};
-use crate::reader::{FormatReader, PageRequest};
+use crate::reader::{FormatReader, PageRequest, cut_page};
 use crate::rich_text::MemoryBudget;
 use crate::source::Source;
 use crate::xml::{XmlEvent, XmlReader};
@@ -82,7 +82,7 @@ impl FormatReader for SlideDeck {
         let mut page = self.read_slide(&part)?;
         page.key = key;
         page.hidden = self.heads[index].hidden;
-        cut(&mut page, request, self.package.limits());
+        cut_page(&mut page, request, self.package.limits());
         Ok(page)
     }
 
@@ -231,19 +231,4 @@ fn join_overflow(page: &mut PageDraft, limit: usize) {
     }
     page.partial |= !all_texts;
     page.elements.push(ElementContent::text(lines.join("\n")).into());
-}
-
-/// Cuts tables and texts to what is wanted of them.
-fn cut(page: &mut PageDraft, request: &PageRequest, limits: &ReadLimits) {
-    for (at, draft) in page.elements.iter_mut().enumerate() {
-        let detail = request.detail.filter(|(wanted, _)| *wanted == at);
-        match &mut draft.content {
-            ElementContent::Table(table) => table.cut(detail.map_or(request.rows, |(_, rows)| rows)),
-            ElementContent::Text { text, truncated } if detail.is_none() && text.len() > limits.page_text => {
-                text.truncate(text.floor_char_boundary(limits.page_text));
-                *truncated = true;
-            }
-            _ => {}
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use a2c_document_model::{ElementContent, ElementDraft};
 
 use crate::ooxml::{DrawingBullet, DrawingParagraph};
-use crate::rich_text::{BULLET, ListBuilder, ListItem, CountingFormat};
+use crate::rich_text::{BULLET, CountFormat, ListBuilder, ListItem};
 
 /// Makes elements of paragraphs. `inherited` tells the bullet of a level that neither the paragraph nor its shape declares.
 pub(super) fn text_blocks(
@@ -61,7 +61,7 @@ fn plain(text: crate::rich_text::RichText, equations: Vec<String>) -> Vec<Elemen
 /// How far each level is counted.
 #[derive(Default)]
 struct LevelCounts {
-    levels: Vec<(CountingFormat, i64)>,
+    levels: Vec<(CountFormat, i64)>,
 }
 
 impl LevelCounts {
@@ -76,7 +76,7 @@ impl LevelCounts {
             Some((known, count)) if *known == format => count.saturating_add(1),
             _ => start,
         };
-        self.levels.resize(level + 1, (CountingFormat::None, 0));
+        self.levels.resize(level + 1, (CountFormat::None, 0));
         self.levels[level] = (format, count);
         Some(format!("{before}{}{after}", format.show(count)))
     }
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn counts_go_on_and_begin_anew() {
-        let digits = DrawingBullet::Count { format: CountingFormat::Decimal, before: "", after: ".", start: 1 };
-        let letters = DrawingBullet::Count { format: CountingFormat::LowerLetter, before: "", after: ")", start: 2 };
+        let digits = DrawingBullet::Count { format: CountFormat::Decimal, before: "", after: ".", start: 1 };
+        let letters = DrawingBullet::Count { format: CountFormat::LowerLetter, before: "", after: ")", start: 2 };
         let mut counts = LevelCounts::default();
         let labels: Vec<Option<String>> = [
             (0, digits),

@@ -7,12 +7,12 @@ const CODE_CHARS: usize = 1024;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FormatSection {
     pub(super) pieces: Vec<FormatPiece>,
-    pub(super) condition: Option<(SectionCondition, f64)>,
+    pub(super) condition: Option<(SectionComparison, f64)>,
 }
 
 /// How a condition compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SectionCondition {
+pub(super) enum SectionComparison {
     Less,
     LessOrEqual,
     Equal,
@@ -133,12 +133,12 @@ impl FormatSection {
             return;
         }
         let comparisons = [
-            ("<=", SectionCondition::LessOrEqual),
-            (">=", SectionCondition::GreaterOrEqual),
-            ("<>", SectionCondition::NotEqual),
-            ("<", SectionCondition::Less),
-            (">", SectionCondition::Greater),
-            ("=", SectionCondition::Equal),
+            ("<=", SectionComparison::LessOrEqual),
+            (">=", SectionComparison::GreaterOrEqual),
+            ("<>", SectionComparison::NotEqual),
+            ("<", SectionComparison::Less),
+            (">", SectionComparison::Greater),
+            ("=", SectionComparison::Equal),
         ];
         let condition = comparisons.iter().find_map(|(sign, comparison)| {
             let number = text.strip_prefix(sign)?.trim().parse().ok()?;
@@ -151,12 +151,12 @@ impl FormatSection {
     pub(super) fn holds(&self, value: f64) -> bool {
         match self.condition {
             None => true,
-            Some((SectionCondition::Less, than)) => value < than,
-            Some((SectionCondition::LessOrEqual, than)) => value <= than,
-            Some((SectionCondition::Equal, to)) => value == to,
-            Some((SectionCondition::NotEqual, to)) => value != to,
-            Some((SectionCondition::GreaterOrEqual, than)) => value >= than,
-            Some((SectionCondition::Greater, than)) => value > than,
+            Some((SectionComparison::Less, than)) => value < than,
+            Some((SectionComparison::LessOrEqual, than)) => value <= than,
+            Some((SectionComparison::Equal, to)) => value == to,
+            Some((SectionComparison::NotEqual, to)) => value != to,
+            Some((SectionComparison::GreaterOrEqual, than)) => value >= than,
+            Some((SectionComparison::Greater, than)) => value > than,
         }
     }
 

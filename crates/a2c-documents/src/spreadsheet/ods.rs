@@ -2,16 +2,13 @@
 
 use std::collections::HashSet;
 
-use a2c_document_model::{
-    BlobPlace, DocumentProperties, ElementContent, ElementDraft, PageDraft, PageHead, UnreadableCode, UnreadableFile,
-};
+use a2c_document_model::{BlobPlace, DocumentProperties, PageDraft, PageHead, UnreadableFile};
 
 use super::bounds::ROWS_OF_BEGINNING;
 use super::byte_scanner::{ByteScanner, MarkupToken};
 use super::cell::{CellSource, CellVisitor, SheetLink, SheetTail};
 use super::cell_text::CellDisplay;
 use super::ods_cells::{OdsTail, visit_ods};
-use super::properties::read_properties;
 use super::serial_date::DateSystem;
 use super::shared_strings::SharedStrings;
 use super::sheet_elements::SheetElements;
@@ -19,16 +16,15 @@ use super::sheet_tables::{PlacedElement, SheetView, scan_sheet};
 use super::styles::CellStyles;
 use crate::archive::DocumentArchive;
 use crate::limits::ReadLimits;
-use crate::picture::mime_type_of_name;
+use crate::opendocument::OpenPackage;
 use crate::reader::{FormatReader, PageRequest};
-use crate::xml::utf8;
 
 /// The sheets that are read.
 const SHEETS: usize = 10_000;
 
 /// An OpenDocument spreadsheet.
 pub(super) struct OdsWorkbook {
-    archive: DocumentArchive,
+    package: OpenPackage,
     limits: ReadLimits,
     properties: DocumentProperties,
     pages: Vec<PageHead>,
@@ -37,45 +33,21 @@ pub(super) struct OdsWorkbook {
 
 impl OdsWorkbook {
     /// Opens a spreadsheet. The names of its sheets stand before their cells, so that all of it is passed over once.
-    pub(super) fn open(mut archive: DocumentArchive, limits: &ReadLimits) -> Result<Self, UnreadableFile> {
-        if let Some(manifest) = archive.read_if_there("META-INF/manifest.xml")?
-            && memchr::memmem::find(&manifest, b"encryption-data").is_some()
-        {
-            let message = "the spreadsheet is encrypted: it wants a password";
-            return Err(UnreadableFile::new(UnreadableCode::Encrypted, message));
-        }
-        let pages = read_pages(&mut archive)?;
+    pub(super) fn open(archive: DocumentArchive, limits: &ReadLimits) -> Result<Self, UnreadableFile> {
+        let mut package = OpenPackage::new(archive, limits)?;
+        let pages = read_pages(package.archive())?;
         let mut warnings = Vec::new();
-        let properties = match archive.read_if_there("meta.xml")? {
-            Some(bytes) => read_properties(&utf8(bytes), "meta.xml", limits).unwrap_or_else(|error| {
-                warnings.push(error.message);
-                DocumentProperties::default()
-            }),
-            None => DocumentProperties::default(),
-        };
-        Ok(Self { archive, limits: limits.clone(), properties, pages, warnings })
+        let properties = package.properties().unwrap_or_else(|error| {
+            warnings.push(error.message);
+            DocumentProperties::default()
+        });
+        Ok(Self { package, limits: limits.clone(), properties, pages, warnings })
     }
 
     fn pictures(&mut self, tail: &OdsTail) -> Vec<PlacedElement> {
         let mut placed = Vec::new();
         for picture in tail.pictures.iter().take(self.limits.page_elements) {
-            let part = picture.part.trim_start_matches("./");
-            let is_here = self.archive.has(part);
-            let mime_type = mime_type_of_name(part);
-            let content = ElementContent::Image {
-                alt: picture.alt.clone().filter(|alt| !alt.is_empty()),
-                url: (!is_here).then(|| picture.part.clone()),
-                description: None,
-                mime_type: mime_type.map(str::to_owned),
-                width: None,
-                height: None,
-            };
-            let mut draft = ElementDraft::from(content);
-            if is_here {
-                draft.identity = self.archive.fingerprint(part);
-                let mime_type = mime_type.unwrap_or("application/octet-stream").to_owned();
-                draft.blob = Some(BlobPlace { part: part.to_owned(), mime_type });
-            }
+            let draft = self.package.picture(&picture.part, picture.alt.clone());
             placed.push(PlacedElement { place: picture.place, draft, origin: None });
         }
         placed
@@ -128,7 +100,7 @@ impl FormatReader for OdsWorkbook {
         let display = CellDisplay { styles: &styles, dates: DateSystem::Since1900 };
         let limits = self.limits.clone();
         let view = SheetView { display, limits: &limits, header_rows: &[] };
-        let mut sheet = OdsSheet::new(&mut self.archive, index, &limits);
+        let mut sheet = OdsSheet::new(self.package.archive(), index, &limits);
         let window = request.rows.offset.saturating_add(request.rows.limit);
         let rows = request.head_only.then(|| window.saturating_add(ROWS_OF_BEGINNING));
         let scan = scan_sheet(&mut sheet, &limits, rows)?;
@@ -141,7 +113,7 @@ impl FormatReader for OdsWorkbook {
         if let Some((at, window)) = request.detail
             && let Some(element) = elements.placed_at(at)
             && let Some(detail) =
-                view.detail(&mut OdsSheet::new(&mut self.archive, index, &limits), &scan, element, window)?
+                view.detail(&mut OdsSheet::new(self.package.archive(), index, &limits), &scan, element, window)?
         {
             element.draft = detail;
         }
@@ -151,7 +123,7 @@ impl FormatReader for OdsWorkbook {
     }
 
     fn blob(&mut self, place: &BlobPlace) -> Result<Vec<u8>, UnreadableFile> {
-        self.archive.read(&place.part)
+        self.package.blob(place)
     }
 
     fn warnings(&self) -> Vec<String> {

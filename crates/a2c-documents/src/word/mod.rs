@@ -19,9 +19,7 @@ mod styles;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use a2c_document_model::{
-    BlobPlace, DocumentProperties, ElementContent, ElementDraft, PageDraft, PageHead, UnreadableFile,
-};
+use a2c_document_model::{BlobPlace, DocumentProperties, PageDraft, PageHead, UnreadableFile};
 
 use self::body::WordBody;
 use self::context::WordContext;
@@ -29,7 +27,7 @@ use self::notes::WordNote;
 use crate::limits::ReadLimits;
 use crate::ooxml::{OfficePackage, PartRelationships};
 use crate::reader::{FormatReader, PageRequest};
-use crate::rich_text::{DocumentFlow, FlowForm, MemoryBudget, divide};
+use crate::rich_text::{DocumentFlow, FlowForm, MemoryBudget, divide, keep_before_mistake};
 use crate::source::Source;
 use crate::xml::{XmlEvent, XmlReader};
 
@@ -100,14 +98,8 @@ fn read_document(package: &mut OfficePackage) -> Result<(Vec<PageDraft>, Vec<Str
     }
     let mut pages = divide(flow.into_items(), sections, limits.page_elements);
     if let Err(problem) = read {
-        // What was read before the mistake is worth more than nothing.
-        let last = pages.last_mut().filter(|page| !page.elements.is_empty());
-        let Some(last) = last else { return Err(problem) };
         body.context.warn(&problem);
-        let mut draft = ElementDraft::from(ElementContent::error(problem.code.as_str(), problem.message));
-        draft.metadata.error = Some(problem.code.as_str().to_owned());
-        last.elements.push(draft);
-        last.partial = true;
+        keep_before_mistake(&mut pages, problem)?;
     }
     Ok((pages, body.context.warnings))
 }

@@ -1,6 +1,6 @@
 //! Footnotes, endnotes and comments: their words by id, and the annotations that they become.
 
-use crate::rich_text::CountingFormat;
+use crate::rich_text::CountFormat;
 use std::collections::HashMap;
 
 use a2c_document_model::{AnnotationKind, ElementContent, ElementDraft, InlineLink};
@@ -34,8 +34,8 @@ impl WordNotes {
     /// A footnote or an endnote is mentioned: the mark in the text, and the annotation.
     pub(super) fn mention(&mut self, id: &str, is_endnote: bool) -> Option<(String, ElementDraft)> {
         let (notes, seen, kind, format) = match is_endnote {
-            false => (&mut self.footnotes, &mut self.footnotes_seen, AnnotationKind::Footnote, CountingFormat::Decimal),
-            true => (&mut self.endnotes, &mut self.endnotes_seen, AnnotationKind::Endnote, CountingFormat::LowerRoman),
+            false => (&mut self.footnotes, &mut self.footnotes_seen, AnnotationKind::Footnote, CountFormat::Decimal),
+            true => (&mut self.endnotes, &mut self.endnotes_seen, AnnotationKind::Endnote, CountFormat::LowerRoman),
         };
         // A note is mentioned once; a second mention is a reference to the first.
         let note = notes.remove(id)?;

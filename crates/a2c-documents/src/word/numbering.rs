@@ -6,7 +6,7 @@ use a2c_document_model::UnreadableFile;
 
 use super::paragraph_properties::indent;
 use crate::limits::ReadLimits;
-use crate::rich_text::{CountingFormat, number_label};
+use crate::rich_text::{CountFormat, number_label};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The levels of a list.
@@ -15,7 +15,7 @@ pub(super) const LEVELS: usize = 9;
 /// How a level of a list is counted and shown.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ListLevel {
-    pub(super) format: CountingFormat,
+    pub(super) format: CountFormat,
     /// The text of a label, with `%1` for the count of the first level and so on.
     text: String,
     start: i64,
@@ -113,11 +113,11 @@ impl WordNumbering {
                 counts[deeper] = None;
             }
         }
-        let shown: Vec<(CountingFormat, i64)> = levels
+        let shown: Vec<(CountFormat, i64)> = levels
             .iter()
             .zip(counts.iter())
             .map(|(one, count)| {
-                let format = if levels[at].in_digits { CountingFormat::Decimal } else { one.format };
+                let format = if levels[at].in_digits { CountFormat::Decimal } else { one.format };
                 (format, count.unwrap_or(one.start))
             })
             .collect();
@@ -152,7 +152,7 @@ fn read_level(xml: &mut XmlReader<'_>) -> Result<ListLevel, UnreadableFile> {
         let XmlEvent::Start(tag) = event else { continue };
         match tag.name() {
             b"start" => level.start = tag.number("val").unwrap_or(0),
-            b"numFmt" => level.format = CountingFormat::of_name(&tag.attribute("val").unwrap_or_default()),
+            b"numFmt" => level.format = CountFormat::of_name(&tag.attribute("val").unwrap_or_default()),
             b"lvlText" => level.text = tag.attribute("val").unwrap_or_default(),
             b"lvlRestart" => level.never_restarts = tag.number("val") == Some(0),
             b"isLgl" => level.in_digits = tag.is_on("val"),

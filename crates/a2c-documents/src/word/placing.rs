@@ -2,8 +2,8 @@
 
 use super::numbering::WordNumbering;
 use super::paragraph::ReadParagraph;
-use super::styles::{WordStyle, WordStyles, heading_level};
-use crate::rich_text::{BULLET, ListItem, PlacedParagraph};
+use super::styles::{WordStyle, WordStyles};
+use crate::rich_text::{BULLET, ListItem, PlacedParagraph, heading_level};
 
 /// Lists that stand in no part of the file: a table of contents, and lists by the names of their styles alone.
 const CONTENTS_LIST: u32 = u32::MAX;

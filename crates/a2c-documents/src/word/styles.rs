@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use a2c_document_model::UnreadableFile;
 
 use super::paragraph_properties::{ParagraphProperties, read_paragraph_properties};
-use super::run_format::{RunToggles, read_run_properties};
+use super::run_format::read_run_properties;
 use crate::limits::ReadLimits;
-use crate::rich_text::is_code_name;
+use crate::rich_text::{RunToggles, contents_level, heading_level, is_code_name};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// The most styles that are read. Word itself allows 4,079.
@@ -126,21 +126,6 @@ fn resolve(id: &str, raw: &HashMap<String, RawStyle>) -> WordStyle {
         None => {}
     }
     resolved
-}
-
-/// The level that the name of a style stands for.
-pub(super) fn heading_level(name: &str) -> Option<u8> {
-    let name = name.to_lowercase();
-    if name == "title" {
-        return Some(1);
-    }
-    let number = name.strip_prefix("heading")?.trim();
-    number.parse().ok().filter(|level| (1..=9).contains(level))
-}
-
-fn contents_level(name: &str) -> Option<u8> {
-    let number = name.strip_prefix("toc")?.trim();
-    number.parse::<u8>().ok()?.checked_sub(1).filter(|level| *level < 9)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod mails;
+mod open_document;
 mod pictures;
 
 use std::path::Path;

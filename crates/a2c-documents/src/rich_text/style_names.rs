@@ -1,4 +1,4 @@
-//! What tells source code in a text that has no mark for it: the names of styles and fonts. Pure.
+//! What the names of styles and fonts tell: headings, entries of contents, source code. Pure.
 
 /// Whether a font is one that programs are written in.
 pub(crate) fn is_fixed_width(font: &str) -> bool {
@@ -24,6 +24,22 @@ pub(crate) fn is_code_name(name: &str) -> bool {
     words.any(|word| {
         matches!(word, "code" | "preformatted" | "verbatim" | "listing" | "macro" | "snippet" | "sourcecode" | "代码")
     })
+}
+
+/// The level that the name of a style stands for.
+pub(crate) fn heading_level(name: &str) -> Option<u8> {
+    let name = name.to_lowercase();
+    if name == "title" {
+        return Some(1);
+    }
+    let number = name.strip_prefix("heading")?.trim();
+    number.parse().ok().filter(|level| (1..=9).contains(level))
+}
+
+/// The level, from 0, of an entry in a table of contents whose style has this name, in lower case.
+pub(crate) fn contents_level(name: &str) -> Option<u8> {
+    let number = name.strip_prefix("toc").or_else(|| name.strip_prefix("contents"))?.trim();
+    number.parse::<u8>().ok()?.checked_sub(1).filter(|level| *level < 9)
 }
 
 #[cfg(test)]
