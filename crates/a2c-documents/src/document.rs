@@ -14,7 +14,7 @@ use crate::file_type::FileType;
 use crate::limits::ReadLimits;
 use crate::reader::{FormatOpener, FormatReader, PageRequest};
 use crate::source::Source;
-use crate::{mail, odp, odt, picture, plain, slides, spreadsheet, word};
+use crate::{mail, odp, odt, picture, plain, rtf, slides, spreadsheet, word};
 
 /// How many bytes tell the format of a file.
 const HEAD: u64 = 4096;
@@ -100,6 +100,7 @@ impl OpenDocument {
             FileType::Pptx => slides::open(&source, limits)?,
             FileType::Odt => odt::open(&source, limits)?,
             FileType::Odp => odp::open(&source, limits)?,
+            FileType::Rtf => rtf::open(&source, limits)?,
             FileType::Csv | FileType::Tsv => plain::csv::open(source, limits)?,
             FileType::Markdown => plain::markdown::open(&source, limits)?,
             FileType::Html => plain::html::open(&source, limits)?,

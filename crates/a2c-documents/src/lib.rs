@@ -29,6 +29,7 @@ mod picture;
 mod plain;
 mod reader;
 mod rich_text;
+mod rtf;
 pub mod slides;
 mod source;
 pub mod spreadsheet;

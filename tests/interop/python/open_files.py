@@ -1,4 +1,4 @@
-"""Writes OpenDocument texts and slides with odfpy and pandoc into a folder: open_files.py FOLDER"""
+"""Writes OpenDocument texts and slides, and rich text, with odfpy and pandoc into a folder: open_files.py FOLDER"""
 
 import io
 import pathlib
@@ -63,7 +63,9 @@ def picture():
 def pandoc_text():
     (folder / "box.png").write_bytes(picture())
     arguments = ["--standalone", f"--resource-path={folder}"]
-    pypandoc.convert_text(MARKDOWN, "odt", "markdown", outputfile=str(folder / "pandoc.odt"), extra_args=arguments)
+    for kind in ["odt", "rtf"]:
+        path = str(folder / f"pandoc.{kind}")
+        pypandoc.convert_text(MARKDOWN, kind, "markdown", outputfile=path, extra_args=arguments)
 
 
 def paragraph(words, **attributes):

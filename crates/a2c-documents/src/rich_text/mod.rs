@@ -4,6 +4,7 @@
 mod budget;
 mod counting;
 mod document_flow;
+mod link_field;
 mod list_builder;
 mod placed_paragraph;
 mod run_toggles;
@@ -15,6 +16,7 @@ mod table_grid;
 pub(crate) use budget::MemoryBudget;
 pub(crate) use counting::{CountFormat, number_label};
 pub(crate) use document_flow::{DocumentFlow, FlowForm, FlowItem, SectionBands};
+pub(crate) use link_field::link_address;
 pub(crate) use list_builder::{BULLET, ListBuilder, ListItem};
 pub(crate) use placed_paragraph::PlacedParagraph;
 pub(crate) use run_toggles::RunToggles;

@@ -5,11 +5,10 @@ use a2c_document_model::{ElementDraft, UnreadableFile};
 use super::changes::ParagraphChanges;
 use super::context::WordContext;
 use super::drawing::{DrawnThing, read_drawing};
-use super::fields::link_address;
 use super::paragraph_properties::{ParagraphProperties, read_paragraph_properties};
 use super::run_format::read_run_properties;
 use crate::ooxml::{AlternateForms, read_equation};
-use crate::rich_text::{RichText, RunFormat, RunToggles};
+use crate::rich_text::{RichText, RunFormat, RunToggles, link_address};
 use crate::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// Where a page ends.

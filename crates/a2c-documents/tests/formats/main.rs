@@ -5,6 +5,7 @@
 mod mails;
 mod open_document;
 mod pictures;
+mod rich_text;
 
 use std::path::Path;
 use std::sync::Arc;
