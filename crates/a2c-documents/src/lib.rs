@@ -14,6 +14,7 @@ struct Readme;
 pub mod archive;
 mod chart_words;
 mod document;
+mod document_summary;
 mod encoding;
 mod file_type;
 mod file_window;
