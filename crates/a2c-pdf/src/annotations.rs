@@ -19,6 +19,9 @@ const OPTIONS: usize = 500;
 /// The longest quotation of what a note is about, in characters.
 const QUOTATION: usize = 300;
 
+/// The most words that are looked at for it.
+const WORDS: usize = 20_000;
+
 const HIDDEN: u32 = 1 << 1;
 
 /// What lies on a page.
@@ -141,10 +144,14 @@ fn quotation(marked: &[PageBox], words: &[PageWord]) -> Option<String> {
     if marked.is_empty() {
         return None;
     }
+    let mut area = marked[0];
+    marked.iter().for_each(|place| area.add(*place));
     let is_marked = |word: &&PageWord| {
-        word.frame == ReadingFrame::RIGHT && marked.iter().any(|place| place.has(word.place.center()))
+        let center = word.place.center();
+        word.frame == ReadingFrame::RIGHT && area.has(center) && marked.iter().any(|place| place.has(center))
     };
-    let words: Vec<&str> = words.iter().filter(is_marked).take(100).map(|word| word.text.as_str()).collect();
+    let words = words.iter().take(WORDS).filter(is_marked);
+    let words: Vec<&str> = words.take(100).map(|word| word.text.as_str()).collect();
     let text: String = words.join(" ").chars().take(QUOTATION).collect();
     Some(text).filter(|text| !text.is_empty())
 }

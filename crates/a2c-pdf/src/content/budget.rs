@@ -3,6 +3,9 @@
 use a2c_document_model::UnreadableFile;
 use a2c_documents::ReadLimits;
 
+/// How many plain operations a look-up costs.
+const LOOKUP: usize = 100;
+
 /// What is left for a page.
 #[derive(Debug)]
 pub(crate) struct PageBudget {
@@ -27,6 +30,11 @@ impl PageBudget {
     /// Takes one operation.
     pub(super) fn operation(&mut self) -> Result<(), UnreadableFile> {
         take(&mut self.operations, 1, "operations")
+    }
+
+    /// Takes what an operation costs that looks something up in the file: as many plain ones as take as long.
+    pub(super) fn lookup(&mut self) -> Result<(), UnreadableFile> {
+        take(&mut self.operations, LOOKUP, "operations")
     }
 
     /// Takes one glyph.

@@ -1,6 +1,6 @@
 //! The operators of a page, one after the other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use a2c_document_model::UnreadableFile;
@@ -47,6 +47,7 @@ pub(crate) fn read_content(page: &Page<'_>, frame: &PageFrame, source: ContentSo
         words: WordBuilder::default(),
         paths: PathCollector::default(),
         pictures: Vec::new(),
+        known_pictures: HashMap::new(),
         unknown_glyphs: 0,
     };
     let cut = interpreter.page(page).err();
@@ -69,6 +70,7 @@ struct Interpreter<'s> {
     words: WordBuilder,
     paths: PathCollector,
     pictures: Vec<DrawnPicture>,
+    known_pictures: HashMap<ObjectIdentifier, Option<PictureObject>>,
     unknown_glyphs: usize,
 }
 
@@ -143,7 +145,10 @@ impl Interpreter<'_> {
                 state.matrix = inner.then(&state.matrix);
             }
             Op::LineWidth(width) => state.line_width = width.0.as_f64(),
-            Op::SetGraphicsState(name) => self.graphics_state(name.0, resources),
+            Op::SetGraphicsState(name) => {
+                self.budget.lookup()?;
+                self.graphics_state(name.0, resources);
+            }
             Op::BeginText(_) => *place = TextPlace::START,
             Op::TextFont(font) => {
                 state.text.size = font.1.as_f64();
@@ -178,10 +183,16 @@ impl Interpreter<'_> {
                 self.show(text.2.as_bytes(), place)?;
             }
             Op::ShowTexts(texts) => self.show_all(texts.0, place)?,
-            Op::XObject(name) => self.x_object(name.0, resources)?,
+            Op::XObject(name) => {
+                self.budget.lookup()?;
+                self.x_object(name.0, resources)?;
+            }
             Op::InlineImage(image) => self.picture(image.0, None),
             Op::BeginMarkedContent(mark) => self.marks.begin(mark.0, None, None, self.hidden_layers),
-            Op::BeginMarkedContentWithProperties(mark) => self.begin_mark(mark.0, mark.1, resources),
+            Op::BeginMarkedContentWithProperties(mark) => {
+                self.budget.lookup()?;
+                self.begin_mark(mark.0, mark.1, resources);
+            }
             Op::EndMarkedContent(_) => self.marks.end(),
             other => self.path(other),
         }
@@ -349,11 +360,18 @@ impl Interpreter<'_> {
         read
     }
 
+    /// What is known of a picture: looked up once a page, however often it is drawn.
+    fn picture_facts(&mut self, stream: &Stream<'_>, id: Option<ObjectIdentifier>) -> Option<PictureObject> {
+        let Some(number) = id else { return PictureObject::of(stream, None) };
+        let known = self.known_pictures.entry(number);
+        known.or_insert_with(|| PictureObject::of(stream, id)).clone()
+    }
+
     fn picture(&mut self, stream: &Stream<'_>, id: Option<ObjectIdentifier>) {
         let place = self.states.now.matrix.apply_box(0.0, 0.0, 1.0, 1.0);
         if self.pictures.len() < PICTURES
             && place.is_finite()
-            && let Some(facts) = PictureObject::of(stream, id)
+            && let Some(facts) = self.picture_facts(stream, id)
         {
             self.pictures.push(DrawnPicture { place, facts });
         }

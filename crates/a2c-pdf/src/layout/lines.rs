@@ -11,6 +11,8 @@ const PIECE_GAP: f32 = 1.0;
 
 /// The most words of a piece that may all be raised or lowered.
 const SMALL_WORDS: usize = 6;
+/// A line of more words is none that words are raised from.
+const LINE_WORDS: usize = 2_000;
 /// How many lines around a word may be the one that it is raised from.
 const NEAR: usize = 100;
 
@@ -166,7 +168,10 @@ fn home_of(from: usize, word: &PageWord, pieces: &[LinePiece]) -> Option<usize> 
         let touching = |other: &PageWord| {
             range.contains(&(word.place.x0 - other.place.x1)) || range.contains(&(other.place.x0 - word.place.x1))
         };
-        line.place.x0 - line.size < word.place.x1 && line.words.iter().any(touching)
+        // Words are sorted: the ones beside it are enough.
+        let beside = line.words.partition_point(|other| other.place.x0 < word.place.x0);
+        let beside = beside.saturating_sub(2)..line.words.len().min(beside + 2);
+        line.words.len() < LINE_WORDS && line.words[beside].iter().any(touching)
     };
     let is_home = |(at, line): &(usize, &LinePiece)| {
         let shift = (line.baseline - word.baseline).abs();

@@ -33,6 +33,8 @@ pub(crate) use self::page_edges::{EdgeLines, PageEdges};
 
 /// The most grids of a page that may be tables.
 const GRIDS: usize = 200;
+/// The most words that are looked at for all of them.
+const GRID_WORDS: usize = 20_000_000;
 
 /// What a page needs to be laid out.
 pub(crate) struct PageLayout<'p> {
@@ -249,7 +251,8 @@ fn code_text(lines: &[LinePiece]) -> String {
 /// The tables that are drawn with rules, and the words that are in none of them.
 fn take_tables(rules: &[crate::content::PageRule], mut words: Vec<PageWord>) -> (Vec<PageTable>, Vec<PageWord>) {
     let mut tables = Vec::new();
-    for grid in rule_grids(rules).into_iter().take(GRIDS) {
+    let most = GRIDS.min(GRID_WORDS / words.len().max(1));
+    for grid in rule_grids(rules).into_iter().take(most) {
         let area = grid.place();
         let (inside, outside): (Vec<PageWord>, Vec<PageWord>) =
             words.into_iter().partition(|word| area.has(word.place.center()));

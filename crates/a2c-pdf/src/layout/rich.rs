@@ -19,7 +19,7 @@ pub(crate) struct WordText<'l> {
     targets: Vec<InlineLink>,
     /// The link that the last word belongs to, and where it began.
     open: Option<(usize, usize)>,
-    last: Option<PageWord>,
+    last: Option<&'l PageWord>,
 }
 
 impl<'l> WordText<'l> {
@@ -28,18 +28,18 @@ impl<'l> WordText<'l> {
     }
 
     /// Adds the words of a line.
-    pub(crate) fn line<'w>(&mut self, words: impl IntoIterator<Item = &'w PageWord>) {
+    pub(crate) fn line(&mut self, words: impl IntoIterator<Item = &'l PageWord>) {
         for (place, word) in words.into_iter().enumerate() {
             self.word(word, place == 0);
         }
     }
 
-    fn word(&mut self, word: &PageWord, begins_line: bool) {
+    fn word(&mut self, word: &'l PageWord, begins_line: bool) {
         if let Some(last) = self.last.take() {
             match begins_line {
                 true => self.line_end(word),
                 false => {
-                    if has_blank(&last, word) {
+                    if has_blank(last, word) {
                         self.text.push(' ');
                     }
                 }
@@ -56,7 +56,7 @@ impl<'l> WordText<'l> {
             self.text.push('\u{ad}');
         }
         self.span(word, link, start);
-        self.last = Some(word.clone());
+        self.last = Some(word);
     }
 
     /// What stands between the end of a line and the next one.
