@@ -46,6 +46,7 @@ use hyper::body::Body;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+use large_work::LargeWork;
 use memory_pool::PoolShare;
 pub use memory_pool::{MemoryCharge, MemoryPool};
 pub use packet::{OutgoingMessage, SharedMessage};
@@ -173,13 +174,14 @@ pub struct Engine<H: Handler> {
     sessions: Mutex<HashMap<Uuid, Arc<Socket<H::Data>>>>,
     tasks: TaskTracker,
     is_closed: AtomicBool,
+    large_work: LargeWork,
 }
 
 impl<H: Handler> Engine<H> {
     /// An engine without sessions.
     pub fn new(handler: H, config: Config) -> Arc<Self> {
         let (sessions, tasks, is_closed) = (Mutex::default(), TaskTracker::new(), AtomicBool::new(false));
-        Arc::new(Self { handler, config, sessions, tasks, is_closed })
+        Arc::new(Self { handler, config, sessions, tasks, is_closed, large_work: LargeWork::default() })
     }
 
     /// The handler.

@@ -13,7 +13,6 @@ use hyper::body::Body;
 use tokio::time::{Instant, timeout};
 
 use crate::heartbeat::HeartbeatAction;
-use crate::large_work::without_delaying_others;
 use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
 use crate::request::{BadRequest, respond};
@@ -158,7 +157,7 @@ where
         }
     };
     let work = || batch::run(|| take(engine, socket, &payload));
-    let (outcome, mut slow) = without_delaying_others(payload.len(), work);
+    let (outcome, mut slow) = engine.large_work.run(payload.len(), work);
     if let Err(reason) = outcome {
         socket.close(reason);
         // Closing the session is no error.

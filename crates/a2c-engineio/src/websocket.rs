@@ -20,7 +20,6 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use crate::backlog::Backlog;
 use crate::batch::{self, SlowReceivers};
 use crate::heartbeat::{Heartbeat, HeartbeatAction};
-use crate::large_work::without_delaying_others;
 use crate::message_assembler::{Message, MessageAssembler};
 use crate::message_clock::MessageClock;
 use crate::packet::{self, ClientPacket, QueuedPacket};
@@ -353,7 +352,7 @@ impl<H: Handler> WebsocketSession<H> {
         let (engine, socket, assembler) = (&*self.engine, &self.socket, &mut self.frames.assembler);
         let mut has_completed = false;
         let ready = assembler.ready();
-        let (outcome, slow) = without_delaying_others(ready, || {
+        let (outcome, slow) = engine.large_work.run(ready, || {
             batch::run(|| {
                 let (mut count, mut enough) = (0, FIRST_FEW);
                 while !socket.is_closed() {

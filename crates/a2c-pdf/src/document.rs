@@ -12,7 +12,7 @@ use hayro_syntax::object::{Array, Dict, ObjectIdentifier};
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf, PdfData};
 
 use crate::annotations::PageAnnotations;
-use crate::content::{ContentSource, PageBudget, PageContent, read_content};
+use crate::content::{ContentSource, DrawnPage, PageBudget, read_content};
 use crate::destinations::{NamedPlaces, PageNumbers};
 use crate::directory_check::check_directory;
 use crate::font::FontShelf;
@@ -172,7 +172,7 @@ impl PdfDocument {
     }
 
     /// What a page draws.
-    fn content(&mut self, index: usize, limits: &ReadLimits) -> Option<(PageContent, PageFrame)> {
+    fn content(&mut self, index: usize, limits: &ReadLimits) -> Option<(DrawnPage, PageFrame)> {
         let page = self.pdf.pages().get(index)?;
         let frame = PageFrame::of(page);
         let budget = PageBudget::new(limits);
@@ -191,7 +191,7 @@ impl PdfDocument {
     }
 
     /// The running headers and footers of a page: it is compared with two neighbours, those before it where there are some.
-    fn running_lines(&mut self, index: usize, content: &PageContent, frame: &PageFrame) -> EdgeLines {
+    fn running_lines(&mut self, index: usize, content: &DrawnPage, frame: &PageFrame) -> EdgeLines {
         let here = PageEdges::of(&content.words, frame.height);
         if !self.edges.iter().any(|(known, _)| *known == index) {
             self.keep_edges(index, here.clone());

@@ -2,7 +2,7 @@
 
 use a2c_document_model::{ElementContent, ElementDraft};
 
-use crate::content::PageContent;
+use crate::content::DrawnPage;
 use crate::geometry::PageFrame;
 
 /// A page with more letters than this is a text.
@@ -14,7 +14,7 @@ const COVERED: f32 = 0.5;
 pub(crate) struct ScannedPage;
 
 /// Whether a page is a scan.
-pub(crate) fn mark_scan(content: &PageContent, frame: &PageFrame) -> Option<ScannedPage> {
+pub(crate) fn mark_scan(content: &DrawnPage, frame: &PageFrame) -> Option<ScannedPage> {
     let letters = content.words.iter().flat_map(|word| word.text.chars()).filter(|c| c.is_alphanumeric());
     let covered: f32 = content.pictures.iter().map(|picture| picture.place.width() * picture.place.height()).sum();
     let is_scan = letters.take(LETTERS + 1).count() <= LETTERS && covered > COVERED * frame.width * frame.height;

@@ -15,7 +15,7 @@ use super::marked::MarkStack;
 use super::paths::PathCollector;
 use super::state::StateStack;
 use super::words::{PlacedGlyph, WordBuilder};
-use super::{DrawnPicture, PageContent};
+use super::{DrawnPage, DrawnPicture};
 use crate::font::{CodeText, FontShelf, FontStyle, TextFont};
 use crate::geometry::{PageFrame, PlaneMatrix};
 use crate::pictures::PictureObject;
@@ -35,7 +35,7 @@ pub(crate) struct ContentSource<'s> {
 }
 
 /// Reads what a page draws. What stands before a mistake is there in any case.
-pub(crate) fn read_content(page: &Page<'_>, frame: &PageFrame, source: ContentSource<'_>) -> PageContent {
+pub(crate) fn read_content(page: &Page<'_>, frame: &PageFrame, source: ContentSource<'_>) -> DrawnPage {
     let ContentSource { fonts, hidden_layers, budget } = source;
     let mut interpreter = Interpreter {
         fonts,
@@ -51,7 +51,7 @@ pub(crate) fn read_content(page: &Page<'_>, frame: &PageFrame, source: ContentSo
         unknown_glyphs: 0,
     };
     let cut = interpreter.page(page).err();
-    PageContent {
+    DrawnPage {
         words: interpreter.words.finish(),
         rules: interpreter.paths.rules,
         pictures: interpreter.pictures,

@@ -22,7 +22,7 @@ pub(crate) use self::words::{PageWord, ReadingFrame};
 
 /// What a page draws.
 #[derive(Default)]
-pub(crate) struct PageContent {
+pub(crate) struct DrawnPage {
     /// In the order in which they are drawn.
     pub(crate) words: Vec<PageWord>,
     pub(crate) rules: Vec<PageRule>,

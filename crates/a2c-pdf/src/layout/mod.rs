@@ -25,7 +25,7 @@ use self::lists::{MarkedItem, begins_list, list_draft};
 use self::rich::WordText;
 use self::rule_grid::rule_grids;
 use self::tables::PageTable;
-use crate::content::{ContentRole, DrawnPicture, PageContent, PageWord, ReadingFrame};
+use crate::content::{ContentRole, DrawnPage, DrawnPicture, PageWord, ReadingFrame};
 use crate::geometry::PageBox;
 use crate::links::PageLinks;
 
@@ -52,7 +52,7 @@ enum FlowPart {
 
 impl PageLayout<'_> {
     /// The elements of a page. `edges` tells which lines above and below it are on other pages too.
-    pub(crate) fn elements(&self, content: PageContent, edges: &EdgeLines) -> Vec<ElementDraft> {
+    pub(crate) fn elements(&self, content: DrawnPage, edges: &EdgeLines) -> Vec<ElementDraft> {
         let mut by_frame: BTreeMap<ReadingFrame, Vec<PageWord>> = BTreeMap::new();
         for word in content.words {
             by_frame.entry(word.frame).or_default().push(word);
