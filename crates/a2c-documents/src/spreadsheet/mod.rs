@@ -1,8 +1,8 @@
 //! Spreadsheets: a page for each sheet, whose used ranges are tables.
 //!
-//! An xlsx file is read by this module itself: [`byte_scanner`] finds the tags, [`sheet_xml`] makes cells of them, [`layout`]
-//! and [`extract`] take them one after the other, and [`sheet_tables`] makes elements of what these kept. Numbers become
-//! texts in [`number_format`] and what it uses.
+//! An xlsx file is read by this module itself: `byte_scanner` finds the tags, `sheet_xml` makes cells of them, `layout`
+//! and `extract` take them one after the other, and `sheet_tables` makes elements of what these kept. Numbers become
+//! texts in `number_format` and what it uses.
 
 mod biff;
 mod binary_workbook;
