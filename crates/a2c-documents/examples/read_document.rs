@@ -12,7 +12,7 @@ use a2c_documents::{NotInDocument, OpenDocument, ReadLimits};
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     if paths.is_empty() {
-        paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+        paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
     }
     if let [path] = paths.as_slice() {
         let mut document = OpenDocument::open(path, &ReadLimits::default())?;
